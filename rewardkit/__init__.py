@@ -1,6 +1,6 @@
-"""rewardkit: write, compose, prove and train with reward functions for reinforcement learning of language models.
+"""rewardkit: write, compose, prove, and train with reward functions for reinforcement learning of language models.
 
-``import rewardkit as rk``. Everything public is reached as ``rk.<name>`` and loads when it is first used.
+After ``import rewardkit as rk``, every public name is available as ``rk.<name>``. It is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if os.path.isdir(os.path.join(_FOLDER, "criteria")):
 
 
 def _homes() -> dict[str, tuple[str, str]]:
-    """Return public name -> (module to load it from, name in that module), read from ``__init__.pyi``."""
+    """Return a map from each public name to its module and its name in that module, read from ``__init__.pyi``."""
     with open(os.path.join(_FOLDER, "__init__.pyi"), encoding="utf-8") as file:
         face = ast.parse(file.read())
     homes: dict[str, tuple[str, str]] = {}
@@ -60,7 +60,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _suggestion(name: str) -> str:
-    """Return a hint at the intended public name, also if it is in ``rk.errors``, ``rk.length`` or ``rk.agents``."""
+    """Return a hint at the intended public name, including names in ``rk.errors``, ``rk.length``, and ``rk.agents``."""
     from rewardkit.errors import near_miss
 
     members = [f"{home}.{member}" for home in ("agents", "errors", "length") for member in __getattr__(home).__all__]

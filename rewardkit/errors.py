@@ -1,7 +1,7 @@
-"""The errors that users can encounter, and functions for writing error messages.
+"""The errors that users can encounter, and helper functions for error messages.
 
-A message says what is wrong, where (component, column, row), and how to fix it. `shorten` cuts the offending value;
-`near_miss` suggests the intended name.
+A message describes the problem, its location (component, column, row), and the fix. `shorten` truncates the invalid
+value, and `near_miss` suggests the intended name.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ __all__ = [
 ]
 
 SHOWN_CHARACTERS = 200
-"""The characters of a value shown in an error. Arbitrary limit: enough to recognize the value, while a completion may
-have 100,000 characters."""
+"""The maximum number of a value's characters in an error message. The limit is arbitrary: it is enough to recognize a
+value, and a completion may have 100,000 characters."""
 
 
 class RewardKitError(Exception):
     """The base class of all errors that rewardkit raises on purpose.
 
     Attributes:
-        component: the reward component that could not be scored, empty if unknown.
+        component: the reward component that could not be scored, or an empty string if it is unknown.
     """
 
     component: str = ""
@@ -57,15 +57,15 @@ class RewardDefinitionError(RewardKitError):
 
 
 class RewardTypeError(RewardDefinitionError, TypeError):
-    """A reward was expected, but something else was passed, or vice versa."""
+    """A value that is not a reward was passed instead of a reward, or vice versa."""
 
 
 class BindingError(RewardKitError):
     """A reward needs an argument or a column that the batch does not have.
 
     Attributes:
-        column: the missing column, empty if something else is missing.
-        hint: advice on the column's name, empty if there is none.
+        column: the missing column, or an empty string if something else is missing.
+        hint: advice on the column's name, or an empty string if there is none.
     """
 
     column: str = ""
@@ -77,7 +77,7 @@ class CoercionError(RewardKitError):
 
 
 class RewardFailure(RewardKitError):
-    """Scoring stopped because of a failure under the policy ``"raise"``, an unknown route, or too many faults."""
+    """Scoring stopped because of a failure with the policy ``"raise"``, an unknown route, or too many faults."""
 
 
 class RewardBug(RewardKitError):
@@ -85,30 +85,30 @@ class RewardBug(RewardKitError):
 
 
 class RunStopped(RewardFailure):
-    """A failure that would affect every later sample (an invalid key, an exhausted quota), so the run stops.
+    """The run stopped because a failure, such as an invalid key or an exhausted quota, would affect all later samples.
 
     ``on_failure`` does not catch it.
     """
 
 
 class NoVerdict(RewardFailure):
-    """The judge refused this completion because of its content. It may accept others."""
+    """The judge refused this completion because of its content. The judge may accept other completions."""
 
 
 class WorkerDied(RewardFailure):
-    """A worker process ended before its function returned, for example because of ``os._exit`` or a lack of memory."""
+    """A worker process exited before its function returned, for example because of ``os._exit`` or a lack of memory."""
 
 
 class SandboxFailure(RewardFailure):
-    """The sandbox did not start, or was killed from outside. The program is not at fault, so it gets no score."""
+    """The sandbox did not start, or another process killed it. The program is not at fault, so it gets no score."""
 
 
 class DataError(RewardKitError):
-    """A data file or a record in it is invalid. The message names the line."""
+    """A data file, or a record in it, is invalid. The message contains the line number."""
 
 
 class ConfigError(RewardKitError):
-    """A configuration, or the data that it names, is invalid. The message gives the location and the fix."""
+    """A configuration, or the data that it refers to, is invalid. The message contains the location and the fix."""
 
 
 class RunError(RewardKitError):
@@ -116,7 +116,7 @@ class RunError(RewardKitError):
 
 
 class NotARun(RunError):
-    """There is no recorded run at this path or with this name."""
+    """There is no recorded run with this path or name."""
 
 
 class NotAFolder(RewardKitError, NotADirectoryError):
@@ -124,7 +124,7 @@ class NotAFolder(RewardKitError, NotADirectoryError):
 
 
 class NoExamples(RewardDefinitionError):
-    """A reward reads columns, but there are no examples for its check.
+    """There are no examples to check a reward that reads columns.
 
     Attributes:
         columns: the columns that the reward reads.
@@ -136,7 +136,7 @@ class NoExamples(RewardDefinitionError):
 
 
 class EvidenceError(RewardKitError, ValueError):
-    """The arrays of an `Evidence` do not match each other."""
+    """The arrays in an `Evidence` object do not match each other."""
 
 
 class MissingExtraError(RewardKitError, ImportError):
@@ -152,9 +152,10 @@ class RewardKitWarning(UserWarning):
 
 
 def requirement(extra: str = "") -> str:
-    """Return the name under which pip finds this rewardkit, with an extra: ``rewardkit-sdk[json]``.
+    """Return the pip requirement for this copy of rewardkit with an extra: ``rewardkit-sdk[json]``.
 
-    If it came from a local folder or file, this is its path, and if it came from a URL, the name with that URL.
+    If it was installed from a local folder or file, the requirement is that path. If it was installed from a URL, the
+    requirement is the name with that URL.
     """
     from importlib import metadata
     from urllib.parse import urlsplit
@@ -179,12 +180,12 @@ def requirement(extra: str = "") -> str:
 
 
 def install_command(extra: str = "") -> str:
-    """Return the command that installs this rewardkit with an extra: ``pip install 'rewardkit-sdk[json]'``."""
+    """Return the command that installs this copy of rewardkit with an extra: ``pip install 'rewardkit-sdk[json]'``."""
     return f"pip install {'' if _checkout() is None else '-e '}{shlex.quote(requirement(extra))}"
 
 
 def upgrade_command() -> str:
-    """Return the command that installs a newer rewardkit: ``pip install --upgrade rewardkit-sdk``."""
+    """Return the command that installs a newer version of rewardkit: ``pip install --upgrade rewardkit-sdk``."""
     checkout = _checkout()
     if checkout is not None:
         return f"git -C {shlex.quote(checkout)} pull"
@@ -192,7 +193,7 @@ def upgrade_command() -> str:
 
 
 def _checkout() -> str | None:
-    """Return the folder of the source tree that is imported; None if the package is installed."""
+    """Return the source folder that rewardkit is imported from; None if the package is installed."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return folder if os.path.isfile(os.path.join(folder, "pyproject.toml")) else None
 
@@ -208,7 +209,7 @@ def worth_reporting(count: int) -> bool:
 
 
 def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
-    """Return ``repr(value)`` cut to `limit` characters, followed by the full length if it was cut. Never raises."""
+    """Return ``repr(value)`` truncated to `limit` characters, with its full length if truncated. Never raises."""
     if isinstance(value, str) and len(value) > limit:
         return f"{value[:limit]!r}... ({len(value):,} characters)"
     try:
@@ -219,12 +220,12 @@ def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
 
 
 def shorten_line(text: str, limit: int = 400) -> str:
-    """Return `text` with the middle cut out if it is longer than `limit` characters."""
+    """Return `text`, without its middle if it is longer than `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit * 2 // 3]} ... {text[-limit // 4 :]}"
 
 
 def hashable(value: object) -> bool:
-    """Return whether `value` is hashable, as every part of a reward must be."""
+    """Return whether `value` is hashable. Every part of a reward must be hashable."""
     try:
         hash(value)
     except TypeError:
@@ -233,13 +234,13 @@ def hashable(value: object) -> bool:
 
 
 def is_factory(value: object) -> bool:
-    """Return whether `value` is one of rewardkit's functions that make rewards, such as `rk.exact` itself."""
+    """Return whether `value` is a rewardkit function that creates rewards, such as `rk.exact` itself."""
     home = str(getattr(value, "__module__", ""))
     return inspect.isfunction(value) and home.startswith(("rewardkit.rewards.", "rewardkit.combine."))
 
 
 def near_miss(name: object, names: Iterable[str]) -> str:
-    """Return `` Did you mean 'answer'?`` if `name` is similar to one of `names` or begins or ends with one; else ""."""
+    """Return `` Did you mean 'answer'?`` if `name` resembles one of `names`, or begins or ends with one, else ""."""
     choices = list(names)
     # "exact_match" suggests "exact", and "geometric_mean" suggests "mean".
     parts = [choice for choice in choices if str(name).startswith(f"{choice}_") or str(name).endswith(f"_{choice}")]

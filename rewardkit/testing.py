@@ -1,4 +1,4 @@
-"""Test a reward before it costs a GPU hour: ``from rewardkit.testing import check_reward``.
+"""Tests for a reward before it is used in training: ``from rewardkit.testing import check_reward``.
 
 Every name in this module is imported when it is first used.
 """

@@ -1,1 +1,1 @@
-"""Adapters for trainers and other libraries. Each adapter imports its library only when it is used."""
+"""Adapters for trainers and other libraries. Each adapter imports its library only when the adapter is used."""

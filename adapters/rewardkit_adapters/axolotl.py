@@ -1,4 +1,4 @@
-"""rewardkit and Axolotl: ``rk.to_axolotl(reward)`` makes the reward functions that an Axolotl configuration names.
+"""rewardkit and Axolotl: ``rk.to_axolotl(reward)`` creates the reward functions named in an Axolotl configuration.
 
 This module does not import Axolotl.
 """
@@ -23,7 +23,7 @@ from rewardkit_adapters.trl.layout import Columns
 
 @final
 class AxolotlFunction(RewardFunction):
-    """One column of the reward, as a function that Axolotl can call."""
+    """A reward column as a function that Axolotl can call."""
 
     def __call__(
         self, /, *, completions: Any, prompts: Any = None, completion_ids: Any = None, **columns: Any
@@ -36,7 +36,7 @@ def refuse(log_metric: Any) -> None:
     """Raise RewardDefinitionError if Axolotl would count a completion without a score as 0.
 
     Args:
-        log_metric: the trainer's method that Axolotl passes to reward functions; None if it passes none.
+        log_metric: the trainer's method that Axolotl passes to reward functions, or None if it does not pass one.
     """
     if log_metric is None:
         raise RewardDefinitionError(
@@ -72,17 +72,17 @@ def to_axolotl(
         globals().update(rk.to_axolotl(reward))       # trl: {reward_funcs: [my_rewards.number, my_rewards.tags]}
 
     The functions behave like those of `to_trl`: columns are passed by name, schedules run, everything is logged, and a
-    completion that cannot be scored is left out. Settings with which Axolotl would count such a completion as 0 are
-    rejected at the first call.
+    completion that cannot be scored is excluded. If Axolotl's settings would make it count such a completion as 0, the
+    first call raises an error.
 
     Args:
         reward: a reward, or a list of rewards and plain TRL functions.
         prefix: a prefix for each name, such as ``"rk_"``.
-        outputs: as in `to_trl`. Use ``"components"`` with ``rl: gdpo``; it needs ``trl: {reward_weights: [...]}``.
+        outputs: as in `to_trl`. Use ``"components"`` with ``rl: gdpo``, and also set ``trl: {reward_weights: [...]}``.
         record, logs, limits, updates: as in `to_trl`.
 
     Returns:
-        the functions by name.
+        A mapping from names to functions.
 
     Raises:
         RewardDefinitionError: a name is not a valid Python name, or the calling module already defines it.
@@ -107,7 +107,8 @@ def to_axolotl(
 def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
     """Raise RewardDefinitionError if a name is not a valid Python name, or if `module` already defines it.
 
-    Timeouts run a function in another process, which is impossible once the function is replaced in its module.
+    A function with a timeout runs in another process, which looks up the function by its name in the module. It would
+    find the replacement instead.
     """
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
@@ -141,7 +142,7 @@ trl:
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for Axolotl."""
+    """Return the files and settings for using a reward with Axolotl."""
     terms = Scorer(target.load()).terms
     return Export(
         {"rewards_axolotl.py": _FILE.format(imports=target.imports)},

@@ -49,7 +49,7 @@ class Call:
     """A callable that calls the function for one completion and converts the result.
 
     Attributes:
-        names: the columns that the function accepts; None for all columns.
+        names: the columns that the function accepts, or None for all columns.
         needed: the columns that the function requires.
     """
 
@@ -62,7 +62,7 @@ class Call:
         return absent or _score_of_result(self.function(**self.arguments(messages, columns, prompt)))
 
     def absent(self, columns: Mapping[str, Any]) -> Abstention | None:
-        """Return an abstention if a required column is None, as in rows of another task; otherwise return None."""
+        """Return an abstention if a required column is None, as in rows for another task, or None otherwise."""
         empty = [name for name in self.needed if columns.get(name) is None]
         return Abstention(f"column {empty[0]!r} is None") if empty else None
 
@@ -87,9 +87,9 @@ class AsyncCall:
 
 
 def _score_of_result(returned: Any) -> Any:
-    """Convert a result (an EvaluateResult, a dict or a plain number) to a Score.
+    """Convert a result (an EvaluateResult, a dict, or a plain number) to a Score.
 
-    ``is_score_valid`` is ignored: eval-protocol's own rewards use it to say whether the completion did well.
+    ``is_score_valid`` is ignored, because eval-protocol's own rewards use it to mark good completions.
 
     Raises:
         RewardFailure: the result has an ``error``, which means that the evaluation itself failed.
@@ -128,7 +128,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
         name: the component's name, by default the function's name.
 
     Raises:
-        RewardTypeError: `function` is not such a function.
+        RewardTypeError: `function` is not a pointwise reward function.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         raise RewardTypeError(

@@ -1,4 +1,4 @@
-"""rewardkit and hosted services: ``rk.to_hosted(reward, url=...)`` makes functions that query your reward server."""
+"""rewardkit and hosted services: ``rk.to_hosted(reward, url=...)`` creates functions that query your reward server."""
 
 from __future__ import annotations
 
@@ -75,18 +75,18 @@ def NAME(prompt, completion, example):
         pause = min(2.0 * pause, 30.0)
 '''
 _LONGEST_TRY = 150.0
-"""The maximum seconds for one HTTP request; longer than the server's own deadline."""
+"""The maximum number of seconds for one HTTP request, longer than the server's own deadline."""
 
 
 def function_text(name: str, address: str, token: str, deadline: float, term: str = "") -> str:
     """Return the source text of a function that queries the reward server.
 
     Args:
-        name: an identifier; the service names the curve after it.
+        name: the name of the function, after which the service names the curve.
         address: the URL of the server's ``/score``.
         token: a Python expression for the server's token.
-        deadline: seconds for all tries together.
-        term: the term whose share is the score; empty for the total.
+        deadline: the maximum number of seconds for all attempts.
+        term: the term whose value is the score, or "" for the total.
     """
     values = {
         "NAME": name,
@@ -102,7 +102,7 @@ def function_text(name: str, address: str, token: str, deadline: float, term: st
 
 
 def compiled(name: str, text: str) -> Function:
-    """Compile `text` and return the function `name`; ``inspect.getsource`` returns `text` for it."""
+    """Compile `text` and return the function `name`, for which ``inspect.getsource`` returns `text`."""
     file = f"<rewardkit {name} {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": "rewardkit_hosted_function"}
@@ -141,8 +141,8 @@ class Hosted:
     """The functions for a hosted service.
 
     Attributes:
-        functions: plain functions of ``prompt``, ``completion`` and ``example``; the service names a curve after each
-            and sums their results.
+        functions: plain functions with the arguments ``prompt``, ``completion``, and ``example``. The service sums
+            their results and names a curve after each function.
         texts: the source text of each function, as ``inspect.getsource`` returns it.
     """
 
@@ -151,7 +151,7 @@ class Hosted:
 
     @property
     def source(self) -> str:
-        """The source text of all functions, for a file."""
+        """The source text of all functions, to be written to a file."""
         return "\n\n".join(self.texts)
 
 
@@ -174,13 +174,13 @@ def to_hosted(
         hosted = rk.to_hosted(reward, url="https://rewards.example.com")
         config = RewardFunctionsConfig(functions=list(hosted.functions))
 
-    Each function takes three arguments and uses only the standard library. A call waits while the server restarts or
-    its queue is full, or while a judge is down. After `deadline`, it raises an exception. A failure is never returned
-    as a number.
+    Each function takes three arguments and uses only the standard library. A call waits while the server restarts, the
+    server's queue is full, or a judge is down. After `deadline` seconds, the call raises an exception. A failure is
+    never returned as a number.
 
     Args:
         reward: the reward that the server serves: a reward, a plain function, or a list of them. `to_hosted` only
-            checks that a service can use the reward; the scores come from the server.
+            checks that a service can use the reward. The scores come from the server.
         url: the URL at which the service reaches the server, such as ``"https://rewards.example.com"``.
         name: the name of the function and its curve.
         outputs: ``"total"`` for one function; ``"terms"`` for one function per term, whose sum is the total. Each
@@ -188,14 +188,14 @@ def to_hosted(
             scored once per term.
         token: the server's token, which becomes part of the function's source text. By default, the function reads the
             token from the environment variable REWARDKIT_TOKEN on the machine where it runs.
-        deadline: seconds per completion, for all attempts together.
-        examples: rows of columns, such as ``[{"answer": "42"}]``, on which to try the reward immediately. The service
-            passes every cell as text.
+        deadline: the maximum number of seconds per completion, including all attempts.
+        examples: example rows, such as ``[{"answer": "42"}]``, on which the reward is tried immediately. The service
+            passes every cell as a string.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: an argument is invalid, or the reward compares completions or follows the training
-            progress, which a service does not pass with a completion.
+        RewardDefinitionError: an argument is invalid, or the reward compares completions or depends on training
+            progress, neither of which works with a hosted service.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     scorer = RowScorer(reward, OFFERS)
@@ -250,7 +250,7 @@ _CONFIG = "RewardFunctionsConfig(functions=functions)    # from {file}"
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for a hosted service."""
+    """Return the files and settings for using a reward with a hosted service."""
     return Export(
         {"rewards_hosted.py": _FILE.format(imports=target.imports)},
         _CONFIG,

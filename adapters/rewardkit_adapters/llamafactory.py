@@ -1,4 +1,4 @@
-"""rewardkit and LLaMA-Factory: the path of `rewardkit serve` that LLaMA-Factory's PPO calls for rewards."""
+"""rewardkit and LLaMA-Factory: the `rewardkit serve` endpoint from which LLaMA-Factory's PPO requests rewards."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
 
 @final
 class Prompts:
-    """The rows of a data file, indexed by the user's text in their prompt.
+    """The rows in a data file, indexed by the user's text in the prompt.
 
     Args:
-        rows: rows with a "prompt": a text, or messages with a single user message and otherwise only system messages.
+        rows: rows with a "prompt": a string, or a list of messages with exactly one user message and otherwise only
+            system messages.
         separator: the text that the chat template puts between the user's text and the response.
 
     Raises:
@@ -51,9 +52,9 @@ class Prompts:
         self._sizes = sorted({len(prompt) for prompt in self._rows}, reverse=True)
 
     def row(self, text: str) -> Row | None:
-        """Return the row of a text; None if no prompt of the data ends right before the first separator.
+        """Return the row for a text, or None if no prompt in the data ends immediately before the first separator.
 
-        The policy writes only after the first separator, so it cannot change which row is found.
+        The policy's output comes after the first separator, so it cannot affect which row is found.
         """
         before, separator, completion = text.partition(self._separator)
         prompt = next((before[-size:] for size in self._sizes if before[-size:] in self._rows), None)
@@ -61,7 +62,7 @@ class Prompts:
 
 
 def _user_text(prompt: Any) -> str:
-    """Return the user's text in a prompt; empty unless one user message is the only one besides system messages."""
+    """Return the user's text in a prompt, or "" if the messages are not one user message and system messages."""
     if isinstance(prompt, str):
         return prompt
     messages = (
@@ -76,12 +77,13 @@ def _user_text(prompt: Any) -> str:
 
 DATA, SEPARATOR = "REWARDKIT_LLAMAFACTORY_DATA", "REWARDKIT_LLAMAFACTORY_SEPARATOR"
 PATIENCE = 600.0
-"""Seconds for which a failed row is retried: LLaMA-Factory waits forever, and cannot continue without a score."""
+"""The number of seconds for which a failed row is retried. LLaMA-Factory waits forever and cannot continue without a
+score."""
 _LOG = logging.getLogger("rewardkit.serve")
 
 
 async def score_texts(payload: Any, score: Score) -> Answer:
-    """Score texts for LLaMA-Factory."""
+    """Score completions for LLaMA-Factory."""
     texts = list_at(payload, "messages")
     try:
         rows = [_prompt_store().row(text) if isinstance(text, str) else None for text in texts]
@@ -110,7 +112,7 @@ def _prompt_store() -> Prompts:
 
 
 def _bad_request(reason: str) -> BadRequest:
-    """Log the reason and return it as an error: LLaMA-Factory itself shows only ``KeyError: 'scores'``."""
+    """Log the reason and return it as an error. LLaMA-Factory itself shows only ``KeyError: 'scores'``."""
     _LOG.error("/llamafactory: %s", reason)
     return BadRequest(reason)
 

@@ -1,6 +1,6 @@
-"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` makes a resources server.
+"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` creates a resources server.
 
-`rewardkit serve` also answers the paths of a resources server. NeMo Gym is imported only by ``rk.to_nemo_gym``.
+`rewardkit serve` also supports the endpoints of a resources server. NeMo Gym is imported only by ``rk.to_nemo_gym``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from rewardkit.tree.evaluation.scorer import Scorer
 
 
 TERMS = "terms/"
-"""The prefix of term names among the fields. Without it, a term would replace the task's field with the same name."""
+"""The prefix for term names in the response fields. Without it, a term would replace a task field with the same
+name."""
 _FAILURE = ("_ng_failure_class", "_ng_failure_judge_error", "_ng_failure_terminal")
 _OF_NEMO_RL = "_rowidx"
 UNSCORED = (
@@ -41,11 +42,11 @@ UNSCORED = (
 
 
 def reply(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
-    """Return a rollout with its scores, always with the same fields.
+    """Return a rollout with its scores. The fields are always the same.
 
-    ``reward_components`` are the terms, which add up to the reward, as NeMo RL requires. A term that abstained counts
-    as 0.0 there, as does a missing term in NeMo RL. Among the fields for metrics such a term is null, which is not
-    counted.
+    ``reward_components`` contains the terms, which add up to the reward, as NeMo RL requires. A term that abstained is
+    0.0 in ``reward_components``, because NeMo RL also counts a missing term as 0.0. In the metric fields, such a term
+    is null, so it is not counted.
     """
     fields = {
         **{name: value for name, value in rollout.items() if name not in _FAILURE},
@@ -58,15 +59,15 @@ def reply(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
 
 
 def trains(rollout: Any) -> bool:
-    """Return whether NeMo RL waits for the reward: only NeMo RL numbers the rollouts of a step."""
+    """Return whether NeMo RL requested the reward. Only NeMo RL numbers the rollouts in a step."""
     return isinstance(rollout, Mapping) and _OF_NEMO_RL in rollout
 
 
 def awaits_another(score: RowScore) -> bool:
-    """Return whether NeMo RL must replace this rollout, which has no score, with a new one.
+    """Return whether this rollout has no score and NeMo RL must replace it with a new one.
 
-    If the gold answer cannot be read, no rollout of the prompt can be scored. All of them get 0.0 and the mark that
-    masks them, so their advantages are 0 even if NeMo RL ignores the mark.
+    If the gold answer cannot be parsed, none of the rollouts for the prompt can be scored. All of them get the reward
+    0.0 and are marked as masked. Even if NeMo RL ignores the mark, their advantages are 0.
     """
     return not (score.scored or score.unparsable)
 
@@ -92,16 +93,16 @@ def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
 REQUEST, RESPONSE = "responses_create_params", "response"
 _METADATA = "verifier_metadata"
 _OF_CALLS = ("id", "status", "prompt_token_ids", "generation_token_ids", "generation_log_probs")
-"""Keys of an item that describe the model call, not the text of the policy."""
+"""The keys of an item that describe the model call, not the policy's text."""
 _NO_COLUMNS = {REQUEST, RESPONSE, *RESERVED}
 _CUT = "max_output_tokens"
 
 
 def row_of(rollout: Any) -> Row:
-    """Return the row of a rollout, which is the body of a request to ``/verify``.
+    """Return the row for a rollout, which is the body of a ``/verify`` request.
 
-    The columns are the fields other than the request and the response, the entries of ``verifier_metadata``, and the
-    "tools" of the request. Names with a special meaning for rewards, such as "prompt", are left out.
+    The columns are all fields except the request and the response, the entries in ``verifier_metadata``, and the
+    request's "tools". Names with a special meaning for rewards, such as "prompt", are excluded.
 
     Raises:
         BadRequest: the rollout has no request or no response.
@@ -130,7 +131,7 @@ def _prompt(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _messages(items: Sequence[Any]) -> list[Mapping[str, Any]]:
-    """Convert items of OpenAI's Responses API to chat messages."""
+    """Convert items from OpenAI's Responses API to chat messages."""
     if not isinstance(items, Sequence) or not all(isinstance(item, Mapping) for item in items):
         raise BadRequest("expected input and output to be lists of items from OpenAI's Responses API")
     cleaned = [{name: value for name, value in item.items() if name not in _left_out(item)} for item in items]
@@ -175,7 +176,7 @@ def _field(value: Any, name: str) -> Any:
 TESTED = ("0.5.1",)
 OFFERS = TrainerInputs("NeMo Gym", ids=True)
 PATIENCE = 150.0
-"""Seconds for which a failed rollout is retried before NeMo RL has to generate another one."""
+"""The number of seconds for which a failed rollout is retried before NeMo RL must generate another one."""
 
 
 def to_nemo_gym(
@@ -197,32 +198,33 @@ def to_nemo_gym(
         if __name__ == "__main__":
             Server.run_webserver()
 
-    The server replies to a rollout with the rollout itself, ``reward``, and ``reward_components``: the terms, which add
-    up to the reward. ``terms/<term>`` and ``components/<name>`` are numbers for NeMo Gym's metrics. A rollout that
-    cannot be scored gets marks that keep it out of the collected rollouts (it is listed in the failures file). NeMo RL
-    receives an error for it and generates another rollout. If the gold answer cannot be parsed, another rollout would
-    not help, so NeMo RL receives the marks instead.
+    The server's response contains the rollout itself, ``reward``, and ``reward_components``: the terms, which add up to
+    the reward. It also contains ``terms/<term>`` and ``components/<name>``, numbers for NeMo Gym's metrics. A rollout
+    that cannot be scored is marked so that NeMo Gym lists it in the failures file instead of the collected rollouts.
+    NeMo RL receives an error for such a rollout and generates another one. However, if the gold answer cannot be
+    parsed, another rollout would not help, so NeMo RL receives the marked rollout instead of an error.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is the policy's text, with tool calls and
-            results. The columns are the task's fields, the entries in its ``verifier_metadata``, and the request's
-            "tools".
-        on_failure: the reply to NeMo RL if a rollout cannot be scored. ``"retry"``: an error. ``"mask"``: the reward
-            0.0 and ``instance_config.mask_sample``, which keeps the rollout out of the loss in NeMo RL's ``grpo.py``,
-            but not out of its group's mean, and not out of the loss in NeMo RL's other loops.
-        patience: seconds for which a failed NeMo RL rollout is retried before `on_failure` applies.
-        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
-            missing column or a bug is found before training starts.
-        deadline: seconds after which a rollout counts as unscorable; with None, there is no limit.
-        special_tokens: a tokenizer, or a list of texts, to remove from completions.
-        record: the folder in which the run is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the fractions of failed and errored rollouts above which every further rollout is
+        reward: a reward, a plain function, or a list of them. The completion is the policy's text, including tool calls
+            and their results. The columns are the task's fields, the entries in its ``verifier_metadata``, and the
+            request's "tools".
+        on_failure: the response to NeMo RL if a rollout cannot be scored. ``"retry"`` returns an error. ``"mask"``
+            returns the reward 0.0 and ``instance_config.mask_sample``. The mask excludes the rollout from the loss in
+            NeMo RL's ``grpo.py``, but not from its group's mean or from the loss in NeMo RL's other training loops.
+        patience: the number of seconds for which a failed NeMo RL rollout is retried before `on_failure` applies.
+        examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
+            columns and bugs are found before training starts.
+        deadline: the maximum number of seconds for scoring a rollout. If scoring takes longer, the rollout counts as
+            unscorable. None means no limit.
+        special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
+        record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
+        limits: an ``rk.Limits`` with the fractions of failed and errored rollouts above which all further rollouts are
             rejected, because training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress, which NeMo Gym does not
-            pass with a rollout. Or `on_failure` or `patience` is out of its range.
+        RewardDefinitionError: the reward compares completions or depends on training progress, neither of which works
+            with NeMo Gym; or `on_failure` or `patience` is invalid.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
         MissingExtraError: NeMo Gym is not installed.
     """
@@ -250,7 +252,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
         ) from error
 
     class VerifyRequest(gym.BaseVerifyRequest):  # type: ignore[name-defined]
-        """A rollout with the fields of its task."""
+        """A rollout with the fields from its task."""
 
         model_config: ClassVar[Any] = {"extra": "allow"}
 
@@ -260,7 +262,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
         model_config: ClassVar[Any] = {"extra": "allow"}
 
     class Config(gym.BaseResourcesServerConfig):  # type: ignore[name-defined]
-        """The configuration of the server."""
+        """The server's configuration."""
 
         REVERIFY_MODE: ClassVar[Any] = gym.ReverifyMode.STATELESS
 
@@ -293,13 +295,14 @@ _INDICES = (_TASK, _ROLLOUT)
 
 
 def aggregated(responses: Sequence[Any]) -> dict[str, Any]:
-    """Return the statistics of each task and of all rollouts, and separately the overall means.
+    """Return statistics for each task and for all rollouts, and separately the overall means.
 
     Args:
-        responses: replies to ``/verify``. All numeric fields count, and so do the numbers in the usage of the response.
+        responses: responses from ``/verify``. All numeric fields are included, as are the numbers in the ``usage`` of
+            the model's response.
 
     Raises:
-        BadRequest: a reply lacks the index of its task or rollout, or two replies have the same indices.
+        BadRequest: a response lacks the index of its task or rollout, or two responses have the same indices.
     """
     ordered = sorted(map(_check_response, responses), key=_place)
     duplicate = next(
@@ -343,9 +346,10 @@ def _task_metrics(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str,
 
 
 def _statistics(rows: Sequence[Numbers]) -> Numbers:
-    """Return the statistics of each number by name.
+    """Return statistics for each number, by name.
 
-    A number with a single value has no standard deviation, but if there is only one row, all deviations are 0."""
+    If a number has a single value, its standard deviation is omitted. However, if there is only one row, all standard
+    deviations are 0."""
     columns = {name: np.array([row[name] for row in rows if name in row]) for row in rows for name in row}
     is_single = all(len(values) < 2 for values in columns.values())
     statistics = {}
@@ -361,7 +365,7 @@ def _statistics(rows: Sequence[Numbers]) -> Numbers:
 
 
 def _numbers(*sources: Mapping[str, Any]) -> Numbers:
-    """Return the numbers of all `sources` by name, without the indices; True counts as 1."""
+    """Return the numbers in all `sources` by name, without the indices. True counts as 1."""
     return {name: value for source in sources for name, value in _numeric(source)}
 
 
@@ -394,7 +398,7 @@ STATELESS = "stateless"
 
 
 async def verify(payload: Any, score: Score) -> Answer:
-    """Score a rollout of NeMo Gym."""
+    """Score a NeMo Gym rollout."""
     row, training = row_of(payload), trains(payload)
     [row_score] = await score([row], patience=PATIENCE if training else 0.0)
     if training and awaits_another(row_score):
@@ -403,23 +407,23 @@ async def verify(payload: Any, score: Score) -> Answer:
 
 
 async def seed_session(payload: Any, score: Score) -> Answer:
-    """Begin a rollout of NeMo Gym; no state is kept for it."""
+    """Begin a NeMo Gym rollout. No state is stored for it."""
     return Answer({})
 
 
 async def aggregate_metrics(payload: Any, score: Score) -> Answer:
-    """Return statistics of verified rollouts."""
+    """Return statistics for verified rollouts."""
     return Answer(aggregated(list_at(payload, "verify_responses")))
 
 
 async def reverify_mode(payload: Any, score: Score) -> Answer:
-    """Return the reverify mode, which says that rollouts can be verified again."""
+    """Return the reverify mode, which indicates that rollouts can be verified again."""
     return Answer(STATELESS)
 
 
 _POSTED = {"/verify": verify, "/seed_session": seed_session, "/aggregate_metrics": aggregate_metrics}
 _OBSERVED = "/ng-rollout/{rollout_id}"
-"""The prefix of the paths while NeMo Gym observes rollouts."""
+"""The path prefix that NeMo Gym uses while it observes rollouts."""
 
 dialect: Dialect = {
     **_POSTED,
@@ -458,11 +462,11 @@ my_agent:
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for NeMo Gym.
+    """Return the files and settings for using a reward with NeMo Gym.
 
     Raises:
-        RewardDefinitionError: NeMo Gym cannot run the reward. Checked here, because the exported file makes the server
-            only later.
+        RewardDefinitionError: NeMo Gym cannot run the reward. This is checked during the export, because the exported
+            file creates the server only when it runs.
     """
     OFFERS.check(Scorer(target.load()))
     return Export(

@@ -1,4 +1,4 @@
-"""rewardkit and OpenRLHF: ``rk.to_openrlhf(reward)`` makes a reward function for training.
+"""rewardkit and OpenRLHF: ``rk.to_openrlhf(reward)`` creates a reward function for training.
 
 This module does not import OpenRLHF.
 """
@@ -27,15 +27,15 @@ from rewardkit.serve.dialects import Answer, BadRequest, Score, list_at
 
 
 _PROMPTS = 1_024
-"""The number of prompts whose decoded form is cached; enough for the completions of one step."""
+"""The maximum number of cached decoded prompts, enough for the completions in one step."""
 
 
 @final
 class Queries:
     """A splitter that removes the prompt from a query: ``Queries(None).completion("2+2=4", "2+2=")`` is ``"4"``.
 
-    OpenRLHF encodes the prompt and decodes prompt and completion together, so a query begins with the prompt as the
-    tokenizer decodes it.
+    OpenRLHF encodes the prompt and later decodes the prompt and the completion as one sequence. A query therefore
+    begins with the prompt as the tokenizer decodes it.
 
     Args:
         tokenizer: the model's tokenizer. Other values, such as a list of special tokens, are ignored.
@@ -47,7 +47,7 @@ class Queries:
         self._decoded = lru_cache(_PROMPTS)(self._decode)
 
     def completion(self, query: str, prompt: str) -> str | None:
-        """Return the completion in a query; None if the query does not begin with the prompt."""
+        """Return the completion in a query, or None if the query does not begin with the prompt."""
         if query.startswith(prompt):
             return query[len(prompt) :]
         if self._tokenizer is not None:
@@ -58,7 +58,7 @@ class Queries:
         return None
 
     def why(self, query: str, prompt: str) -> str:
-        """Return the reason why the completion of a query cannot be determined."""
+        """Return the reason why the completion in a query cannot be determined."""
         fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
         return (
             f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF truncated the "
@@ -77,14 +77,15 @@ class Queries:
 TESTED = ("0.11.2",)
 OFFERS = TrainerInputs("OpenRLHF", end_token=True)
 PATIENCE = 300.0
-"""Seconds to wait for the score of a completion that OpenRLHF can neither leave out nor train on without a score. An
-arbitrary limit: an outage of a few minutes should not end a run."""
+"""The number of seconds to wait for a completion's score if OpenRLHF cannot exclude the completion. The limit is
+arbitrary, but long enough that an outage of a few minutes does not end a run."""
 _OF_OPENRLHF = {
     "reward", "score", "return", "kl", "logprobs_diff", "group_reward_std", "response_clip_ratio", "response_length",
     "truncated", "total_length", "ppo_clip_ratio", "ppo_kl", "vllm_kl", "is_filter_ratio", "policy_loss",
     "entropy_loss", "actor_lr", "actor_grad_norm", "critic_loss", "critic_lr", "values",
 }  # fmt: skip
-"""Numbers that OpenRLHF logs itself. A term with one of these names would overwrite the number, or be overwritten."""
+"""The names of numbers that OpenRLHF logs itself. A term with one of these names would overwrite OpenRLHF's number or
+be overwritten by it."""
 
 RewardFunc = Callable[[Sequence[str], Sequence[str], Sequence[Any]], dict[str, Any]]
 
@@ -108,27 +109,28 @@ def to_openrlhf(
         # --reward.remote_url my_rewards.py --data.label_key answer
 
     The function returns ``{"rewards": total, "scores": total, "extra_logs": {"<term>": ..., "components/<name>":
-    ...}}``, always with the same keys; a component that abstained is logged as 0.0. With `dynamic_filtering`, a
+    ...}}``, always with the same keys. A component that abstained is logged as 0.0. With `dynamic_filtering`, a
     completion that cannot be scored gets NaN, and OpenRLHF replaces its group. Otherwise, scoring is retried for
-    `patience` seconds. Then training ends, because OpenRLHF can train only on numbers.
+    `patience` seconds. If it still fails, training stops, because OpenRLHF can train only on numbers.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        gold: the reward column that the label fills; the label is also available as the column "label". If the label is
-            a JSON object, its entries are columns.
-        dynamic_filtering: True if you train with ``--algo.dynamic_filtering_enable``, and only then.
-        patience: seconds for which a failed completion is retried: 300 by default, or 0 with `dynamic_filtering`.
-        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
-            missing column or a bug is found before training starts.
-        special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
-            token is removed.
-        record: the folder in which the run is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the fractions of failed and errored completions above which training ends.
+        gold: the reward column to fill with the label. The label is also available as the column "label". If the label
+            is a JSON object, its entries are also columns.
+        dynamic_filtering: whether you train with ``--algo.dynamic_filtering_enable``. Both settings must match.
+        patience: the number of seconds for which a failed completion is retried, by default 300, or 0 with
+            `dynamic_filtering`.
+        examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
+            columns and bugs are found before training starts.
+        special_tokens: the tokenizer whose special tokens are removed from completions, or a list of strings to remove.
+            By default, only the usual end token is removed.
+        record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
+        limits: an ``rk.Limits`` with the fractions of failed and errored completions above which training stops.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress, which OpenRLHF does not
-            pass with a completion; or an argument is out of its range.
+        RewardDefinitionError: the reward compares completions or depends on training progress, neither of which works
+            with OpenRLHF; or an argument is out of range.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     if not isinstance(dynamic_filtering, bool):
@@ -173,7 +175,7 @@ def to_openrlhf(
 
 
 def logs(score: RowScore) -> dict[str, float]:
-    """Return the numbers for OpenRLHF's log, with the same names for every completion."""
+    """Return the numbers for OpenRLHF's log. The names are the same for every completion."""
     return {name: value or 0.0 for name, value in score.numbers(_OF_OPENRLHF).items()}
 
 
@@ -192,12 +194,12 @@ def _missing_score_text(score: RowScore, seconds: float) -> str:
 
 
 SERVED_PATIENCE = 150.0
-"""Seconds for which a failed row is retried, within the 180 s of one request."""
+"""The number of seconds for which a failed row is retried, within the 180 s limit for one request."""
 _GOLD = "answer"
 
 
 async def score_completions(payload: Any, score: Score) -> Answer:
-    """Score completions for OpenRLHF. If one has no score, the answer is 503, so that OpenRLHF asks again."""
+    """Score completions for OpenRLHF. If one has no score, return status 503, so that OpenRLHF retries."""
     scores = await _scores(payload, score, SERVED_PATIENCE)
     missing = next((row_score for row_score in scores if not row_score.scored), None)
     if missing is not None:
@@ -258,7 +260,7 @@ _CONFIG = """\
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for OpenRLHF."""
+    """Return the files and settings for using a reward with OpenRLHF."""
     return Export(
         {"rewards_openrlhf.py": _FILE.format(imports=target.imports, gold=target.gold)},
         _CONFIG.replace("{gold}", target.gold),

@@ -1,7 +1,7 @@
-"""rewardkit and reasoning-gym: ``rk.from_reasoning_gym("leg_counting")`` makes a reward that scores a task.
+"""rewardkit and reasoning-gym: ``rk.from_reasoning_gym("leg_counting")`` creates a reward for a task.
 
-`reasoning_gym_rows` makes the rows of a task. reasoning-gym is imported only when a function is called, and in the
-worker processes that score.
+`reasoning_gym_rows` generates rows for a task. reasoning-gym is imported only when one of these functions is called,
+and in the worker processes that score answers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TUPLE, _PAIRS = "$tuple", "$pairs"
 @final
 @dataclass(frozen=True)
 class Entry:
-    """The task of a question, the task's options, and the input of its scorer: ``answer`` and ``metadata``."""
+    """A question's task, the task options, and the scorer's input: ``answer`` and ``metadata``."""
 
     task: str
     options: str
@@ -57,7 +57,7 @@ class Entry:
 
 
 def entry_text(task: str, options: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-    """Return an entry as JSON text; raises TypeError if JSON cannot represent a value."""
+    """Return an entry as a JSON string. Raise TypeError if JSON cannot represent a value."""
     content = {name: value for name, value in entry.items() if name != "question"}
     return json.dumps({"task": task, "options": plain(dict(options)), "entry": plain(content)}, ensure_ascii=False)
 
@@ -66,7 +66,7 @@ def read_entry(text: object) -> Entry:
     """Parse the entry in a cell.
 
     Raises:
-        ValueError: the cell has no entry.
+        ValueError: the cell does not contain an entry.
     """
     try:
         content = json.loads(text) if isinstance(text, str) else text
@@ -80,13 +80,13 @@ def read_entry(text: object) -> Entry:
 
 
 def options_of(entry: Entry) -> dict[str, Any]:
-    """Return the options of the entry's task."""
+    """Return the task options for an entry."""
     options: dict[str, Any] = restore_value(json.loads(entry.options))
     return options
 
 
 def plain(value: Any) -> Any:
-    """Convert `value` to JSON that `restored` can convert back; raises TypeError if that is not possible."""
+    """Convert `value` to JSON that `restore_value` can convert back. Raise TypeError if this is impossible."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):  # some are numpy strings
@@ -103,7 +103,7 @@ def plain(value: Any) -> Any:
 
 
 def restore_value(value: Any) -> Any:
-    """Convert a value from `plain` back to the original."""
+    """Convert a value that `plain` returned back to the original."""
     if isinstance(value, list):
         return [restore_value(item) for item in value]
     if isinstance(value, dict):
@@ -119,7 +119,8 @@ def restore_value(value: Any) -> Any:
 
 
 LONGEST = 20_000
-"""The maximum number of characters in an answer. Arbitrary: the longest correct answers have about 2,000."""
+"""The maximum number of characters in an answer. The limit is arbitrary, but well above the longest correct answers,
+which have about 2,000 characters."""
 
 # The task's scorer passes the answer to sympy, which evaluates Python. So quotation marks, commas and square brackets
 # are not allowed.
@@ -164,7 +165,7 @@ _COMPLEX = re.compile(r"[0-9ij\s+\-*.()]*")
 
 
 def refusal(task: str, answer: str, entry: Mapping[str, Any]) -> str:
-    """Return the reason to score `answer` 0; "" if there is none."""
+    """Return the reason to give `answer` a score of 0, or "" if there is none."""
     if len(answer) > LONGEST:
         return f"the answer is longer than {LONGEST:,} characters"
     guard = _GUARDS.get(task)
@@ -200,7 +201,7 @@ def _literal(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _puzzle24(answer: str, entry: Mapping[str, Any]) -> str:
-    """Reject an answer that does not make 24 from the given numbers: the scorer accepts any four numbers."""
+    """Reject an answer that does not form 24 from the given numbers, because the scorer accepts any four numbers."""
     return _arithmetic(answer, entry["metadata"]["numbers"], 24)
 
 
@@ -217,18 +218,18 @@ def _arithmetic(answer: str, numbers: list[int], target: float) -> str:
 
 
 def _halting(answer: str, entry: Mapping[str, Any]) -> str:
-    """Compare the answers as texts: the scorer compares their truth values, and any non-empty text is true."""
+    """Compare the answers as strings. The scorer compares their truth values, but any non-empty string is true."""
     same = answer.strip().lower().rstrip(".") == str(entry["answer"]).strip().lower()
     return "" if same else f"the answer is not {entry['answer']}"
 
 
 def _complex(answer: str, entry: Mapping[str, Any]) -> str:
-    """Reject answers that are not a complex number: the scorer gives full credit for NaN."""
+    """Reject answers that are not complex numbers, because the scorer gives full credit for NaN."""
     return "" if _COMPLEX.fullmatch(answer) else "the answer is not a complex number"
 
 
 def _probability(answer: str, entry: Mapping[str, Any]) -> str:
-    """Check the relative error: the scorer allows an absolute error of 0.0001, more than some probabilities."""
+    """Check the relative error. The scorer allows an absolute error of 0.0001, which exceeds some probabilities."""
     try:
         value, right = (float(Fraction(text.replace(",", "").strip())) for text in (answer, entry["answer"]))
     except (ValueError, ZeroDivisionError, OverflowError):
@@ -238,13 +239,13 @@ def _probability(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _same_words(answer: str, entry: Mapping[str, Any]) -> str:
-    """Require exactly the right words: the scorer also accepts them with other words after them."""
+    """Require exactly the correct words, because the scorer also accepts other words after them."""
     answer_words, right = (re.split(r"[\s,]+", text.strip().lower()) for text in (answer, entry["answer"]))
     return "" if answer_words == right else "different words"
 
 
 def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
-    """Require the exact number: the scorer allows an error, but the question asks for all digits."""
+    """Require the exact number. The scorer allows an error, but the question asks for all digits."""
     try:
         answer_number, right = (Decimal(text.replace(",", "").strip()) for text in (answer, entry["answer"]))
     except ArithmeticError:
@@ -253,19 +254,19 @@ def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _same_numbers(answer: str, entry: Mapping[str, Any]) -> str:
-    """Require exactly the right numbers: the scorer allows an error in one number of a list."""
+    """Require exactly the correct numbers, because the scorer allows an error in one number in a list."""
     answer_numbers, right = (sorted(map(float, _NUMBER.findall(text))) for text in (answer, entry["answer"]))
     return "" if answer_numbers == right else "different numbers"
 
 
 def _as_many_numbers(answer: str, entry: Mapping[str, Any]) -> str:
-    """Require the right count of numbers: the scorer reads only the first of several answers."""
+    """Require the correct number of numbers, because the scorer reads only the first of several answers."""
     answer_count, right = (len(_NUMBER.findall(text)) for text in (answer, entry["answer"]))
     return "" if answer_count == right else f"{answer_count} numbers in the answer, not {right}"
 
 
 def _duration(answer: str, entry: Mapping[str, Any]) -> str:
-    """Require a single duration: the scorer reads only the first number of an answer in days, and ignores the rest."""
+    """Require a single duration. If an answer is in days, the scorer reads its first number and ignores the rest."""
     return "" if _DURATION.fullmatch(answer.strip()) else "the answer is not one duration"
 
 
@@ -291,13 +292,14 @@ _GUARDS: dict[str, Callable[[str, Mapping[str, Any]], str]] = {
 INSTRUCTION = "Write your final answer, and nothing else, between <answer> and </answer>."
 
 _APART = 1_000_000
-"""The distance between seeds: row n of seed s is made from the number s + n, so adjacent seeds would share rows."""
+"""The factor that converts `seed` to reasoning-gym's seed. reasoning-gym generates row n for its seed s from the number
+s + n, so adjacent seeds would share rows."""
 
 _MOST_SEEDS = 4_000
-"""The largest seed; the largest number, this seed times `_APART`, must fit into 32 bits."""
+"""The maximum seed. Multiplied by `_APART`, it must fit in 32 bits."""
 _TRIES = 5
-"""The maximum number of questions to generate for each distinct one. An arbitrary limit: small tasks repeat their
-questions, and tiny tasks have fewer distinct questions than requested."""
+"""The maximum number of questions to generate for each requested distinct question. The limit is arbitrary, but
+necessary because small tasks repeat questions, and tiny tasks have fewer distinct questions than requested."""
 
 _RIGHT_ANSWERS = ("answer", "example_answer", "example_correct_answer")
 _LEFT_OUT = ("composite",)
@@ -306,23 +308,25 @@ _LEFT_OUT = ("composite",)
 def reasoning_gym_rows(
     name: str, *, size: int = 500, seed: int = 0, instruction: str = INSTRUCTION, **options: Any
 ) -> list[dict[str, str]]:
-    """Return rows from a reasoning-gym task, for ``Dataset.from_list`` or ``rk.score``.
+    """Generate rows for a reasoning-gym task, to be passed to ``Dataset.from_list`` or ``rk.score``.
 
-    ``reasoning_gym_rows("leg_counting", size=500, max_animals=5)`` has 500 different questions. The columns are
-    ``prompt`` (the question and the instruction), ``question``, ``answer`` (a correct answer, "" if the task gives
-    none) and ``metadata`` (JSON with everything that the task's scorer reads).
+    ``reasoning_gym_rows("leg_counting", size=500, max_animals=5)`` returns 500 different questions. The columns are
+    ``prompt`` (the question and the instruction), ``question``, ``answer`` (a correct answer, or "" if the task
+    provides none), and ``metadata`` (a JSON string with everything that the task's scorer reads).
 
     Args:
-        name: the task, one of about a hundred: https://github.com/open-thought/reasoning-gym.
+        name: the name of the task. See https://github.com/open-thought/reasoning-gym for the list of about a hundred
+            tasks.
         size: the number of rows, all with different questions.
         seed: the random seed. Different seeds give different rows if the task has enough questions. Seed n corresponds
             to reasoning-gym's seed n * 1,000,000.
-        instruction: the text added to each question, "" for none.
+        instruction: the text to add to each question, or "" for none.
         options: task options, such as ``max_animals=5``.
 
     Raises:
         MissingExtraError: the extra ``reasoning-gym`` is not installed.
-        RewardDefinitionError: there is no such task or option, or the task has fewer than `size` different questions.
+        RewardDefinitionError: the task or an option does not exist, or the task has fewer than `size` different
+            questions.
     """
     for argument, value, least, most in (("size", size, 1, _APART), ("seed", seed, 0, _MOST_SEEDS)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -335,7 +339,9 @@ def reasoning_gym_rows(
 
 
 def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
-    """Make rows in a process with a fixed hash seed: some tasks depend on the order of sets, and ranks must agree."""
+    """Generate rows in a process with a fixed hash seed.
+
+    Some tasks depend on the order of sets, and all ranks need the same rows."""
     completed = subprocess.run(
         [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
         input=json.dumps(request),
@@ -363,7 +369,7 @@ main()
 
 
 def main() -> None:
-    """Read a request from standard input, and write the rows, or the error, to standard output."""
+    """Read a request from standard input, and write the rows or the error to standard output."""
     request = json.load(sys.stdin)
     with contextlib.redirect_stdout(io.StringIO()):  # some tasks print
         try:
@@ -398,11 +404,11 @@ def _make_rows(name: str, options: Any, size: int, seed: int, instruction: str) 
 
 
 def dataset_of(name: object, options: dict[str, Any]) -> Any:
-    """Return the dataset of a task, which makes and scores entries.
+    """Return the dataset for a task, which generates and scores entries.
 
     Raises:
         MissingExtraError: reasoning-gym is not installed.
-        RewardDefinitionError: there is no such task or option.
+        RewardDefinitionError: the task or an option does not exist.
     """
     gym = required()
     check_task(name)
@@ -413,7 +419,7 @@ def dataset_of(name: object, options: dict[str, Any]) -> Any:
 
 
 def required() -> Any:
-    """Return the package reasoning_gym; raises MissingExtraError if it is not installed."""
+    """Return the package reasoning_gym. Raise MissingExtraError if it is not installed."""
     try:
         import reasoning_gym
     except ImportError:
@@ -422,7 +428,7 @@ def required() -> Any:
 
 
 def check_task(name: object) -> str:
-    """Return the name of a task; raises RewardDefinitionError if there is no such task."""
+    """Return the name of a task. Raise RewardDefinitionError if there is no such task."""
     required()
     from reasoning_gym.factory import DATASETS
 
@@ -436,7 +442,7 @@ def check_task(name: object) -> str:
 
 
 def _right_answer(dataset: Any, entry: dict[str, Any]) -> str:
-    """Return a correct answer as text: the entry's own, or an example in its metadata; "" if there is none."""
+    """Return a correct answer: the entry's answer, an example in its metadata, or "" if there is neither."""
     for source in (entry, entry["metadata"]):
         for name in _RIGHT_ANSWERS:
             answer = source.get(name)
@@ -453,13 +459,13 @@ def _is_right(dataset: Any, answer: str, entry: dict[str, Any]) -> bool:
 
 
 _FULL = 1.0 - 1e-9
-"""The lowest score that counts as full: some scorers add up fractions, with rounding errors."""
+"""The lowest score that counts as full credit. Some scorers add up fractions, which causes rounding errors."""
 _NOTHING = ("", "?", "banana")
-"""Meaningless answers; the best score among them is the baseline for partial credit."""
+"""Meaningless answers. The highest score among them is the baseline for partial credit."""
 
 
 def score_answer(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
-    """Return the score of an answer, and a note."""
+    """Return the score for an answer, and a note."""
     content = entry.content
     reason = refusal(entry.task, answer, content)
     if reason:
@@ -476,7 +482,7 @@ def score_answer(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
 
 
 def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float) -> tuple[float, str]:
-    """Return the credit beyond the score of meaningless answers, and a note."""
+    """Return the credit above the score for meaningless answers, and a note."""
     right = content["answer"]
     if isinstance(right, str) and right in answer and math.isclose(value, len(right) / len(answer)):
         return 0.0, "the correct answer is surrounded by other text"  # otherwise a list of candidates would get credit
@@ -504,7 +510,7 @@ def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float |
 # An arbitrary size: enough for the tasks of a run.
 @lru_cache(64)
 def _dataset(task: str, options: str) -> Any:
-    """Return the dataset of a task with these options, which its scorer may read."""
+    """Return the dataset for a task with these options, which its scorer may read."""
     task_options = options_of(Entry(task, options, {}))
     with contextlib.redirect_stdout(io.StringIO()):
         return dataset_of(task, {**task_options, "size": 1, "seed": 0})
@@ -536,7 +542,7 @@ class EntryOf:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A callable that scores an answer with the scorer of `task`, in a worker process."""
+    """A callable that scores an answer with `task`'s scorer, in a worker process."""
 
     task: str
     credit: Credit
@@ -561,27 +567,30 @@ def _score(answer: str, future: Future[tuple[float, str]]) -> float | Score:
 
 
 def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extractor | Any = None) -> Reward:
-    """Turn a reasoning-gym task's scorer into a reward, for rows from ``reasoning_gym_rows``.
+    """Turn a reasoning-gym task's scorer into a Reward for rows from ``reasoning_gym_rows``.
 
-    ``rk.from_reasoning_gym("leg_counting")`` gives 1.0 to ``<answer>286</answer>`` if the animals have 286 legs.
+    ``rk.from_reasoning_gym("leg_counting")`` gives ``<answer>286</answer>`` a score of 1.0 if the animals have 286
+    legs.
 
     The task's own scorer decides which answers are correct. Many scorers give partial credit for any text, or for the
-    correct answer among others, so by default only their full score counts. A few scorers give full credit for
-    incorrect answers or run answers as code. These loopholes are closed. See ``docs/reasoning_gym.md``.
+    correct answer among other answers, so by default only their full credit counts. A few scorers give full credit for
+    incorrect answers or run answers as code. rewardkit closes these loopholes. See ``docs/reasoning_gym.md``.
 
     Args:
         name: the task, such as ``"leg_counting"``.
-        credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the credit above that for a
-            meaningless answer, as a fraction of the maximum, and 0.0 for the correct answer among other text.
-        extract: finds the answer, by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
+        credit: ``"binary"`` gives 1.0 for the scorer's full credit, or 0.0 otherwise. ``"partial"`` subtracts the
+            credit for a meaningless answer, rescales the rest to a maximum of 1.0, and gives 0.0 for the correct answer
+            among other text.
+        extract: the extractor for the answer. By default, as in reasoning-gym, the answer is the only ``<answer>`` tag
+            after the thinking.
 
     Returns:
         A reward in [0, 1], named after the task. It reads the column "metadata".
 
     Raises:
         MissingExtraError: the extra ``reasoning-gym`` is not installed.
-        RewardDefinitionError: there is no such task, or the credit is unknown.
-        CoercionError: while scoring: a cell in "metadata" is not an entry from this task.
+        RewardDefinitionError: the task does not exist, or `credit` is unknown.
+        CoercionError: while scoring: a cell in "metadata" is not an entry for this task.
     """
     task = check_task(name)
     if credit not in get_args(Credit):

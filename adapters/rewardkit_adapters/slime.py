@@ -1,6 +1,6 @@
-"""rewardkit and slime: ``rk.to_slime(reward)`` makes the functions for training with slime.
+"""rewardkit and slime: ``rk.to_slime(reward)`` creates the functions for training with slime.
 
-slime is imported only to log and to drop groups, while it is running.
+slime is imported only while it is running, to log metrics and drop groups.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rewardkit.serve.dialects import Answer, Score, text_at
 
 NOTE = "rewardkit"
 _OF_SLIME = ("start_rollout_id", "round_number", "raw_reward", NOTE)
-"""Entries in the metadata that are not columns of the data."""
+"""Metadata entries that are not columns of the data."""
 
 
 def row_of(sample: Any, gold: str) -> Row:
-    """Return the row of a sample: its response and prompt, and its metadata and label as columns."""
+    """Return a sample's row: its response and prompt, with its metadata and label as columns."""
     columns = {str(name): cell for name, cell in (sample.metadata or {}).items() if name not in _OF_SLIME}
     columns["label"] = sample.label
     if sample.label is not None or gold not in columns:
@@ -49,36 +49,36 @@ def row_of(sample: Any, gold: str) -> Row:
 
 
 def note(sample: Any) -> dict[str, Any]:
-    """Return rewardkit's notes on a sample; empty if there are none."""
+    """Return rewardkit's notes on a sample, or an empty dictionary if there are none."""
     content = (sample.metadata or {}).get(NOTE)
     return dict(content) if isinstance(content, Mapping) else {}
 
 
 def add_note(sample: Any, **entries: Any) -> None:
-    """Add entries to the notes on a sample. The metadata is replaced, because copies of a sample may share it."""
+    """Add entries to the notes on a sample. The metadata is replaced, because copies of the sample may share it."""
     sample.metadata = {**(sample.metadata or {}), NOTE: {**note(sample), **entries}}
 
 
 def add_score(sample: Any, score: RowScore) -> None:
-    """Add the scores of a sample to its notes."""
+    """Add a sample's scores to its notes."""
     numbers = {name: value for name, value in score.numbers().items() if value is not None}
     add_note(sample, numbers=numbers, unscored=score.why)
 
 
 def unscored(sample: Any) -> bool:
-    """Return whether a sample has no score: it could not be scored, or slime aborted it before it was scored."""
+    """Return whether a sample has no score, because it could not be scored or because slime aborted it first."""
     if sample.reward is None:
         return bool(getattr(sample.status, "value", sample.status) == "aborted")
     return bool(note(sample).get("unscored"))
 
 
 def evaluated(sample: Any) -> bool:
-    """Return whether a sample belongs to an evaluation: slime numbers only the groups of training samples."""
+    """Return whether a sample belongs to an evaluation. slime assigns group numbers only to training samples."""
     return bool(note(sample).get("evaluation", sample.group_index is None))
 
 
 def flat(samples: Iterable[Any]) -> Iterator[Any]:
-    """Yield the samples of a group; a rollout in it may consist of several samples."""
+    """Yield the samples in a group, including each sample of a rollout that consists of several samples."""
     for sample in samples:
         if isinstance(sample, list):
             yield from flat(sample)
@@ -95,12 +95,12 @@ UNSCORED = "unscored"
 
 
 def log_training(args: Any, rollout_id: int, samples: Sequence[Any]) -> None:
-    """Log the means of the terms and components of a rollout."""
+    """Log the means of the terms and components in a rollout."""
     _log(args, rollout_id, means(samples, "rollout/reward/"), "rollout/step")
 
 
 def log_evaluation(args: Any, rollout_id: int, data: dict[str, Any]) -> None:
-    """Remove the samples without a score from the data of an evaluation, and log the means of the rest."""
+    """Remove samples without a score from the evaluation data, and log the means over the remaining samples."""
     metrics: dict[str, float] = {}
     for name, results in list(data.items()):
         samples = results.get("samples")
@@ -131,10 +131,10 @@ def means(samples: Sequence[Any], prefix: str) -> dict[str, float]:
 
 
 def _scored_indices(args: Any, samples: Sequence[Any]) -> list[int]:
-    """Return the indices of the samples with a score.
+    """Return the indices of the samples that count in the evaluation.
 
-    If pass rates are logged, which are computed per prompt, only prompts whose samples all have a score are
-    included."""
+    These are the samples with a score. If slime logs pass rates, which it computes per prompt, they are only the
+    samples of prompts whose samples all have a score."""
     size = args.n_samples_per_eval_prompt if args.log_passrate else 1
     unscored_prompts = {index // size for index, sample in enumerate(samples) if unscored(sample)}
     return [index for index in range(len(samples)) if index // size not in unscored_prompts]
@@ -153,18 +153,18 @@ def _log(args: Any, rollout_id: int, numbers: dict[str, float], step_key: str) -
 
 _NORMALIZED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
 _DIVIDED = ("grpo", "gspo", "cispo")
-"""The estimators for which slime also divides by the standard deviation of the group. `_NORMALIZED` lists those for
-which it subtracts the mean of the group."""
+"""The advantage estimators for which slime also divides by the group's standard deviation. `_NORMALIZED` lists the
+estimators for which it subtracts the group's mean."""
 
 
 def normalized(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
-    """Return the rewards for logs and the rewards for training.
+    """Return the rewards for logging and the rewards for training.
 
-    A sample without a score is masked. In the logs, it has the mean of its group; in the training, 0.0 after
-    normalization.
+    A sample without a score is masked. In the logs, its reward is the mean of its group. In training, its reward is 0.0
+    after normalization.
 
     Raises:
-        RewardFailure: a sample has no reward, and there is no note that says why.
+        RewardFailure: a sample has no reward, and no note explains why.
     """
     rewards = [_reward(args, sample) for sample in samples]
     raw = [0.0] * len(samples)
@@ -198,7 +198,7 @@ def _reward(args: Any, sample: Any) -> float | None:
 
 
 def _groups(args: Any, samples: Sequence[Any]) -> list[list[int]]:
-    """Return the indices of the samples of each prompt."""
+    """Return, for each prompt, the indices of its samples."""
     if all(sample.group_index is not None for sample in samples):
         by_group: dict[int, list[int]] = {}
         for index, sample in enumerate(samples):
@@ -231,7 +231,7 @@ def _mean(values: list[float]) -> float:
 
 
 SCORE = "score"
-"""The key of the total if slime reads a dictionary."""
+"""The key for the total in a dictionary that slime reads."""
 
 
 def uses(args: Any, setting: str, function: Callable[..., Any]) -> bool:
@@ -275,7 +275,7 @@ OFFERS = TrainerInputs("slime", step=True, groups=True, ids=True, end_token=True
 
 @final
 class SlimeRewards:
-    """The functions that slime calls for one reward; bind each of them to a name in your module.
+    """The functions that slime calls for one reward. Bind each function that you need to a name in your module.
 
     ::
 
@@ -292,12 +292,13 @@ class SlimeRewards:
         """Score one sample, or a list of them: ``--custom-rm-path``.
 
         Returns:
-            The total, or a list of totals; with ``--reward-key score``, dictionaries of all numbers.
+            The total, or a list of totals. With ``--reward-key score``, each total is replaced by a dictionary with all
+            numbers.
 
         Raises:
-            RewardFailure: a sample has no score and slime is not set up to leave it out; or too many samples have no
-                score.
-            RewardDefinitionError: slime is not set up for this reward.
+            RewardFailure: a sample has no score, but slime is not configured to exclude it. Also raised if too many
+                samples have no score.
+            RewardDefinitionError: slime is not configured for this reward.
         """
         samples = sample if isinstance(sample, list) else [sample]
         if any(isinstance(entry, list) for entry in samples):
@@ -313,11 +314,11 @@ class SlimeRewards:
         return rewards if isinstance(sample, list) else rewards[0]
 
     def normalize(self, args: Any, samples: Any, **_: Any) -> tuple[list[float], list[float]]:
-        """Normalize rewards by group, without the samples that have no score: ``--custom-reward-post-process-path``."""
+        """Normalize rewards by group, excluding samples without a score: ``--custom-reward-post-process-path``."""
         return normalized(args, list(flat(samples)))
 
     def keep_group(self, args: Any, samples: Any, **_: Any) -> Any:
-        """Drop groups that have a sample without a score; slime draws others: ``--dynamic-sampling-filter-path``."""
+        """Drop groups with an unscored sample, which slime then replaces: ``--dynamic-sampling-filter-path``."""
         from slime.rollout.filter_hub.base_types import DynamicFilterOutput
 
         has_unscored = any(unscored(sample) for sample in flat(samples))
@@ -326,16 +327,16 @@ class SlimeRewards:
     def step(
         self, args: Any, sample: Any, *, rollout_id: int | None = None, evaluation: bool = False, **_: Any
     ) -> None:
-        """Note the training step on a sample before it is scored: ``--rollout-sample-hook-path``."""
+        """Store the training step in a sample before it is scored: ``--rollout-sample-hook-path``."""
         add_note(sample, step=rollout_id, evaluation=evaluation)
 
     def log(self, rollout_id: int, args: Any, samples: Any, *_: Any, **__: Any) -> bool:
-        """Log the terms and components of a rollout: ``--custom-rollout-log-function-path``."""
+        """Log the terms and components in a rollout: ``--custom-rollout-log-function-path``."""
         log_training(args, rollout_id, list(flat(samples)))
         return False  # slime also logs its own numbers
 
     def log_eval(self, rollout_id: int, args: Any, data: dict[str, Any], *_: Any, **__: Any) -> bool:
-        """Remove samples without a score, and log the terms: ``--custom-eval-rollout-log-function-path``."""
+        """Remove unscored samples, and log terms and components: ``--custom-eval-rollout-log-function-path``."""
         log_evaluation(args, rollout_id, data)
         return False
 
@@ -370,7 +371,7 @@ class SlimeRewards:
         return as_reward(args, 0.0 if score.total is None else score.total, numbers)
 
     def _leave_out(self, args: Any, sample: Any, score: RowScore) -> None:
-        """Mask an unscored sample; raise RewardFailure if slime would still use the number that it gets as a score."""
+        """Mask an unscored sample, or raise RewardFailure if slime would use its placeholder number as a score."""
         if evaluated(sample):
             setting, function = "--custom-eval-rollout-log-function-path", "log_eval"
             fits = uses(args, "custom_eval_rollout_log_function_path", self.log_eval)
@@ -404,21 +405,22 @@ def to_slime(
         score, normalize, log = rewards.score, rewards.normalize, rewards.log
         # --custom-rm-path my_rewards.score --custom-reward-post-process-path my_rewards.normalize
 
-    `score` never blocks slime's event loop; completions that arrive together are scored together. A completion that
-    cannot be scored is masked, and `normalize` computes the advantages of its group without it.
+    `score` never blocks slime's event loop, and completions that arrive at the same time are scored as one batch. A
+    completion that cannot be scored is masked, and `normalize` computes its group's advantages without it.
 
     Args:
-        reward: a reward, a plain function, or a list of them. Rewards that compare the completions for a prompt need
-            ``--group-rm``; schedules need the hook `step`.
-        gold: the reward column that the label fills; the label is also available as the column "label". The entries in
-            the metadata are also columns.
-        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
-            missing column or a bug is found before training starts.
-        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
-        special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
-            token is removed.
-        record: the folder in which the run is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the fractions of failed and errored completions above which training ends.
+        reward: a reward, a plain function, or a list of them. Rewards that compare the completions for a prompt require
+            ``--group-rm``. Schedules require the hook `step`.
+        gold: the reward column to fill with the label. The label is also available as the column "label". The metadata
+            entries are also columns.
+        examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
+            columns and bugs are found before training starts.
+        deadline: the maximum number of seconds for scoring a completion. If scoring takes longer, the completion counts
+            as unscorable. None means no limit.
+        special_tokens: the tokenizer whose special tokens are removed from completions, or a list of strings to remove.
+            By default, only the usual end token is removed.
+        record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
+        limits: an ``rk.Limits`` with the fractions of failed and errored completions above which training stops.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -440,11 +442,11 @@ def to_slime(
 
 
 PATIENCE = 100.0
-"""Seconds for which a failed row is retried, within the 120 s of one request."""
+"""The number of seconds for which a failed row is retried, within the 120 s limit for one request."""
 
 
 async def score_completion(payload: Any, score: Score) -> Answer:
-    """Score one completion for slime. The answer is a number, or 503 if there is no score."""
+    """Score one completion for slime. The response is a number, or status 503 if there is no score."""
     row = Row(text_at(payload, "response"), payload.get("prompt"), columns(payload.get("label"), "answer"))
     [row_score] = await score([row], patience=PATIENCE)
     if row_score.total is None:
@@ -483,7 +485,7 @@ _CONFIG = """\
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for slime."""
+    """Return the files and settings for using a reward with slime."""
     return Export(
         {"rewards_slime.py": _FILE.format(imports=target.imports, gold=target.gold)},
         _CONFIG.replace("{gold}", target.gold),

@@ -53,7 +53,7 @@ class OrmCall:
     Attributes:
         orm: the reward function that is called.
         completions: the last message of each row.
-        given: all other arguments: lists with one item per row, and the state of the trainer.
+        given: all other arguments: lists with one item per row, and the trainer's state.
     """
 
     orm: Any
@@ -62,7 +62,7 @@ class OrmCall:
 
     @property
     def identity(self) -> tuple[int, ...]:
-        """The ids of the objects that the trainer passed, which exist as long as the call."""
+        """The ids of the objects that the trainer passed. They are valid as long as the call exists."""
         return (id(self.completions), *map(id, self.given.values()))
 
     def equals(self, other: OrmCall) -> bool:
@@ -70,7 +70,7 @@ class OrmCall:
         return equal(self.completions, other.completions) and equal(self.given, other.given)
 
     def rows(self) -> list[Row]:
-        """Return the rows of this process; prompt and completion are lists of messages."""
+        """Return the rows in this process. Prompts and completions are lists of messages."""
         columns = {name: cells for name, cells in self.given.items() if name not in _NO_COLUMNS}
         infos = self.given.get("rollout_infos")
         if infos is not None and any(infos):  # from a multi-turn scheduler, or from an environment
@@ -92,10 +92,10 @@ class OrmCall:
         return rows
 
     def group_size(self, num_generations: Any) -> int | None:
-        """Return `num_generations` if the rows form whole groups of that size, otherwise None.
+        """Return `num_generations` if the rows form complete groups of that size, or None otherwise.
 
-        ms-swift treats each run of `num_generations` consecutive rows as a group. A process may have only a part of a
-        group, and with multi-turn schedulers, a completion may be several rows.
+        ms-swift treats every `num_generations` consecutive rows as a group. A process may have only part of a group.
+        With multi-turn schedulers, a completion may occupy several rows.
         """
         prompts, requests = (self.given.get(name) for name in ("prompt_id", "request_id"))
         count = len(self.completions)
@@ -108,7 +108,7 @@ class OrmCall:
 
 
 def _turns(ids: Any) -> list[list[int]]:
-    """Return the token ids of a completion per turn; a single turn may be given as a flat list."""
+    """Return a completion's token ids for each turn. A flat list is treated as a single turn."""
     if not ids:
         return [[]]
     return [list(turn) for turn in ids] if isinstance(ids[0], (list, tuple)) else [list(ids)]
@@ -131,7 +131,7 @@ def _split_messages(messages: Sequence[Mapping[str, Any]], turns: int) -> tuple[
 
 @final
 class Trainer:
-    """The information that can be read from a trainer; ``Trainer(None)`` if no trainer is known.
+    """The information available from a trainer, or ``Trainer(None)`` if no trainer is known.
 
     ``Trainer.calling(orm).training`` is False during evaluation.
     """
@@ -141,7 +141,7 @@ class Trainer:
 
     @classmethod
     def calling(cls, orm: object) -> Trainer:
-        """Return the trainer that is calling `orm` now."""
+        """Return the trainer that is currently calling `orm`."""
 
         def calls(owner: Any) -> bool:
             functions = getattr(owner, "reward_funcs", None)
@@ -151,7 +151,7 @@ class Trainer:
 
     @property
     def training(self) -> bool:
-        """False during evaluation; True if unknown."""
+        """Whether the trainer is training rather than evaluating. True if unknown."""
         model = getattr(self.instance, "model", None)
         wrapped = getattr(self.instance, "unwrapped_models", None)  # Megatron
         if isinstance(wrapped, (list, tuple)) and wrapped:
@@ -160,27 +160,27 @@ class Trainer:
 
     @property
     def tokenizer(self) -> Any:
-        """The tokenizer of the model; None if unknown."""
+        """The model's tokenizer, or None if unknown."""
         return getattr(getattr(self.instance, "template", None), "tokenizer", None)
 
     @property
     def functions(self) -> list[Any]:
-        """All reward functions of the trainer."""
+        """All of the trainer's reward functions."""
         return list(getattr(self.instance, "reward_funcs", []))
 
     @property
     def others(self) -> list[str]:
-        """The names of the columns that no reward function computes, such as the reward of a gym."""
+        """The names of reward columns that no reward function computes, such as the reward from a gym."""
         return list(getattr(self.instance, "reward_func_names", []))[len(self.functions) :]
 
     @property
     def weights(self) -> list[float]:
-        """The weights of the reward functions; empty if unknown."""
+        """The weights of the reward functions, or an empty list if unknown."""
         reward_weights = getattr(self.instance, "reward_weights", None)
         return [] if reward_weights is None else [float(weight) for weight in reward_weights]
 
     def log(self, values: Mapping[str, float]) -> None:
-        """Add values of one batch to the trainer's own metrics, if it has any; the trainer logs their means."""
+        """Add a batch's values to the trainer's own metrics, if it has any. The trainer logs their means."""
         metrics = getattr(self.instance, "_metrics", None)
         mode_metrics = metrics.get("train" if self.training else "eval") if isinstance(metrics, Mapping) else None
         if isinstance(mode_metrics, dict):
@@ -192,7 +192,7 @@ class Trainer:
 
 
 def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> None:
-    """Check that the trainer's sum is the total, and warn of other reward functions.
+    """Check that the trainer's sum equals the total, and warn about other reward functions.
 
     Raises:
         RewardDefinitionError: a term is missing or occurs twice, or its weight is not 1.
@@ -222,14 +222,14 @@ Flags = NDArray[np.bool_]
 
 
 def neutral(terms: Floats, scored: Flags, size: int, *, each: bool) -> Floats:
-    """Return the terms of all rows (n, t), with values that give no learning signal for rows that are not `scored`.
+    """Return the terms for all rows (n, t). Rows that are not `scored` get values without a learning signal.
 
     Args:
-        terms: (n, t) the terms; NaN if a term abstained.
+        terms: (n, t) the terms, with NaN for a term that abstained.
         scored: (n,) whether a row has a total.
-        size: the number of completions per group; groups are consecutive rows.
-        each: whether every term is normalized separately over the rows that have it (GDPO). Otherwise the sum of the
-            terms is normalized, in which a missing term counts as 0.
+        size: the number of completions per group. The rows of a group are consecutive.
+        each: whether every term is normalized separately over the rows that have it (GDPO). Otherwise, the sum of the
+            terms is normalized, and a missing term counts as 0 in the sum.
     """
     filled = terms.copy()
     overall_means = _means(terms[scored], each) if scored.any() else np.zeros(terms.shape[1])
@@ -242,7 +242,7 @@ def neutral(terms: Floats, scored: Flags, size: int, *, each: bool) -> Floats:
 
 
 def _means(terms: Floats, each: bool) -> Floats:
-    """Return the mean of each term over scored rows, shape (t,); NaN for a term that no row has."""
+    """Return the mean of each term over scored rows, shape (t,), with NaN for a term that no row has."""
     present = ~np.isnan(terms)
     counts = present.sum(axis=0)
     sums = np.where(present, terms, 0.0).sum(axis=0)
@@ -261,11 +261,11 @@ _WHOLE_GROUPS = (
 
 @final
 class Evaluator:
-    """The scorer of batches for the reward functions of all terms.
+    """The batch scorer that the reward functions for all terms share.
 
     Args:
-        scorer: scores rows.
-        finds_tokens: whether to remove the special tokens of the trainer's tokenizer from completions.
+        scorer: the scorer for rows.
+        finds_tokens: whether to remove the tokenizer's special tokens from completions.
     """
 
     def __init__(self, scorer: RowScorer, *, finds_tokens: bool) -> None:
@@ -277,11 +277,11 @@ class Evaluator:
         self._strict = True  # bugs raise until the first training batch is scored
 
     def column(self, term: str, call: OrmCall) -> list[float | None]:
-        """Return one term of a batch, one value per row.
+        """Return one term for a batch, with one value per row.
 
         Raises:
             RewardDefinitionError: the trainer's settings change the meaning of the reward.
-            RewardFailure: a row has no score and cannot be left out, or too many rows failed or errored.
+            RewardFailure: a row has no score and cannot be excluded, or too many rows failed or errored.
         """
         return nan_to_none(self._tables.get(term, call, self._table)[term])
 
@@ -321,7 +321,7 @@ class Evaluator:
         return dict(zip(self.terms, terms.T, strict=True))
 
     def _meet(self, trainer: Trainer) -> None:
-        """Check a trainer at its first call, and read its tokenizer."""
+        """Check a trainer on its first call, and read its tokenizer."""
         if trainer.instance is None or trainer.instance in self._trainers:
             return
         check_trainer(trainer, self.terms, self)
@@ -330,7 +330,7 @@ class Evaluator:
             self.scorer.special_tokens = SpecialTokens.of(trainer.tokenizer)
 
     def _progress(self, call: OrmCall, trainer: Trainer) -> Progress | None:
-        """Return the training progress; None if unknown."""
+        """Return the training progress, or None if unknown."""
         progress = progress_of(call.given.get("trainer_state"), trainer.training)
         if progress is None and self.scorer.scorer.scheduled:
             raise RewardDefinitionError(
@@ -349,7 +349,7 @@ def _num_generations(arguments: Any, trainer: Trainer) -> Any:
 
 
 def _batch_metrics(scores: Sequence[RowScore]) -> dict[str, float]:
-    """Return the metrics of a batch: the means of the components, and the shares of rows without a score."""
+    """Return a batch's metrics: the components' means and the shares of rows without a score."""
     means = {}
     for name in scores[0].components if scores else ():
         values = [value for score in scores if (value := score.components[name]) is not None]
@@ -382,24 +382,25 @@ def to_swift(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> list[str]:
-    """Register a reward with ms-swift as one ORM for each term, and return the terms' names.
+    """Register a reward with ms-swift as one ORM per term, and return the terms' names.
 
     ::
 
         rk.to_swift(0.8 * rk.number("answer") + 0.2 * rk.tags("answer"))     # in my_rewards.py
         # swift rlhf --rlhf_type grpo --external_plugins my_rewards.py --reward_funcs number tags
 
-    All data columns are passed by name. Schedules work, as do rewards that compare the completions for a prompt. A
-    completion that cannot be scored gets the mean scores of the prompt's other completions, so that its advantage is 0.
+    All data columns are passed by name. Schedules and rewards that compare the completions for a prompt are supported.
+    For a completion that cannot be scored, each term is the mean over the prompt's other completions, so the
+    completion's advantage is 0.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
-            missing column or a bug is found before training starts.
-        special_tokens: a tokenizer, or a list of texts, to remove from completions. None removes the special tokens of
-            the trainer's tokenizer, and ``()`` removes nothing.
-        record: the folder in which the run is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the fractions of failed and errored completions above which the run stops.
+        examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
+            columns and bugs are found before training starts.
+        special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
+            With None, the special tokens of the trainer's tokenizer are removed. With ``()``, nothing is removed.
+        record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
+        limits: an ``rk.Limits`` with the fractions of failed and errored completions above which the run stops.
 
     Returns:
         The terms' names, for ``--reward_funcs``.
@@ -445,7 +446,7 @@ def _register(evaluator: Evaluator) -> None:
 
 
 def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
-    """Return an ORM class with the name of the term, because ms-swift logs the name of the class."""
+    """Return an ORM class named after the term, because ms-swift logs the class name."""
 
     def call(self: Any, completions: Any, **columns: Any) -> list[float | None]:
         return evaluator.column(term, OrmCall(self, completions, columns))
@@ -458,7 +459,7 @@ def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
 
 
 _ROLLOUTS = ("prompt_id", "request_id", "finish_reason", "is_truncated", "rollout_infos", "response_token_ids")
-"""Arguments about the rollouts, which ms-swift passes in addition to the columns."""
+"""The arguments about rollouts that ms-swift passes in addition to the columns."""
 
 
 @final
@@ -494,7 +495,7 @@ class AsyncOrm:
 def arguments(
     orm: Callable[..., Any], completions: Sequence[Any], prompts: Sequence[Any], columns: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments that ms-swift would pass, reduced to those that the ORM accepts."""
+    """Return the arguments that ms-swift would pass and that the ORM accepts."""
     texts = [completion_text(completion, row) for row, completion in enumerate(completions)]
     messages = [
         [
@@ -547,12 +548,12 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
     the reward abstains.
 
     Args:
-        orm: a subclass of ``ORM`` or ``AsyncORM``, which is created with ``args=None``, an instance, or a
-            function ``f(completions, **kwargs)``. It returns one number per completion.
+        orm: a subclass of ``ORM`` or ``AsyncORM``, an instance, or a function ``f(completions, **kwargs)`` that returns
+            one number per completion. A class is instantiated with ``args=None``.
         name: the component's name, by default the name of the class or function.
 
     Raises:
-        RewardTypeError: `orm` is not an ORM, cannot be created without training arguments, or requires
+        RewardTypeError: `orm` is not an ORM, cannot be instantiated without training arguments, or requires
             ``infer_requests``.
         BindingError: while scoring: a column is missing.
     """
@@ -603,7 +604,7 @@ _CONFIG = """\
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for ms-swift."""
+    """Return the files and settings for using a reward with ms-swift."""
     terms = Scorer(target.load()).terms
     names = " ".join(map(shlex.quote, terms)).replace("{", "{{").replace("}", "}}")
     return Export(

@@ -1,6 +1,6 @@
 """rewardkit and verl: ``rk.to_verl(reward)`` trains with a reward, ``rk.from_verl(compute_score)`` wraps one.
 
-Neither imports verl, except ``rk.to_verl(reward, manager=True)``.
+Only ``rk.to_verl(reward, manager=True)`` imports verl.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ _OF_VERL = {
     "multi_modal_data", "multi_modal_inputs", "reward_model", "extra_info", "tool_extra_fields", "__num_turns__",
     "reward_scores", "routed_experts", "teacher_ids", "teacher_logprobs",
 }  # fmt: skip
-"""The fields that verl itself adds to a sample. A field becomes a column only if the reward reads it."""
+"""The fields that verl itself adds to a sample. These fields become columns only if the reward reads them."""
 
 
 @final
 @dataclass(frozen=True)
 class Columns:
-    """The mapping from a sample's fields to columns.
+    """A mapping from a sample's fields to columns.
 
     Attributes:
         gold: the column for ``reward_model.ground_truth``.
@@ -83,10 +83,10 @@ class Columns:
         )
 
     def row(self, data_source: Any, ground_truth: Any, *fields: Any) -> dict[str, Any]:
-        """Return the columns of one sample.
+        """Return a sample's columns.
 
         Args:
-            fields: mappings whose entries become columns; later mappings override earlier ones.
+            fields: mappings whose entries become columns. Later mappings override earlier mappings.
         """
         cells: dict[str, Any] = {}
         for mapping in fields:
@@ -100,7 +100,7 @@ class Columns:
 
 
 def plain(cell: Any) -> Any:
-    """Convert a numpy value to a Python value; other values are returned unchanged."""
+    """Convert a NumPy value to a Python value. Return other values unchanged."""
     if isinstance(cell, np.generic):
         return cell.item()
     return cell.tolist() if isinstance(cell, np.ndarray) else cell
@@ -119,18 +119,20 @@ _KEYS_OF_VERL = {
     "token_level_rewards", "values", "advantages", "returns", "old_log_probs", "ref_log_prob", "rollout_log_probs",
     "request_id",
 }  # fmt: skip
-"""Keys with a meaning in verl: "acc" counts a sample that was left out as 0, "uid" is the group."""
+"""Keys with a special meaning in verl. For example, "uid" identifies the group, and "acc" counts an excluded sample as
+0."""
 
 Metrics = dict[str, float | None]
 
 
 @final
 class Scoring:
-    """The scorer of samples, which also ends the run if that becomes necessary.
+    """A scorer for samples, which also ends the run if necessary.
 
     Args:
-        deadline: seconds after which a sample counts as unscorable; None for no limit.
-        patience: seconds for which a failed sample is retried.
+        deadline: the maximum number of seconds for scoring a sample. If scoring takes longer, the sample counts as
+            unscorable. None means no limit.
+        patience: the number of seconds for which a failed sample is retried.
     """
 
     def __init__(self, scorer: RowScorer, *, deadline: float | None, patience: float) -> None:
@@ -139,10 +141,10 @@ class Scoring:
         self._ended = False
 
     async def score(self, row: Row, **options: Any) -> Metrics:
-        """Score a row; return the total as "score", the terms, and the components as ``components/<name>``.
+        """Score a row. Return the total as "score", the terms, and the components as ``components/<name>``.
 
         Raises:
-            RewardFailure: the sample has no score, so verl must leave it out.
+            RewardFailure: the sample has no score, so verl must exclude it.
             RunExit: the run must end.
         """
         try:
@@ -166,7 +168,7 @@ class Scoring:
 
 
 def end_run(reason: str) -> None:
-    """Make verl's trainer raise when it next looks for samples. This function itself never raises."""
+    """Make verl's trainer raise an exception the next time it requests samples. This function itself never raises."""
     ray = sys.modules.get("ray")
     if ray is None or not ray.is_initialized():
         return
@@ -185,7 +187,7 @@ def end_run(reason: str) -> None:
 
 
 def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
-    """Return the reward manager class, which verl instantiates in each of its reward workers.
+    """Return the reward manager class, which verl instantiates in each reward worker.
 
     Raises:
         MissingExtraError: verl is not installed.
@@ -235,7 +237,7 @@ def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -
     """Convert a sample to a row.
 
     Args:
-        longest: the token limit of a completion; None if unknown.
+        longest: the maximum number of tokens in a completion, or None if unknown.
     """
     fields, batch = sample.non_tensor_batch, sample.batch
     width, mask = batch["prompts"].shape[-1], batch["attention_mask"]
@@ -263,10 +265,10 @@ def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -
 
 
 def progress_of(fields: Mapping[str, Any], max_steps: int) -> Progress | None:
-    """Return the training progress of a sample; None if its step is unknown.
+    """Return the training progress for a sample, or None if its step is unknown.
 
-    verl 0.9 counts steps from 1 and passes the step in which the prompt was drawn, which is the same for all
-    completions of a prompt. Its old trainer passes the version of the weights instead.
+    verl 0.9 counts steps from 1. It passes the step in which the prompt was drawn, which is the same for all
+    completions for the prompt. Its old trainer passes the weights' version instead.
     """
     step = fields.get("global_steps")
     if step is not None:
@@ -277,10 +279,10 @@ def progress_of(fields: Mapping[str, Any], max_steps: int) -> Progress | None:
 
 
 def max_steps_of(config: Any) -> int:
-    """Return the number of training steps, which schedules by fractions need.
+    """Return the number of training steps, which schedules need for computing fractions of training.
 
     Raises:
-        RewardDefinitionError: the configuration does not have the number.
+        RewardDefinitionError: the configuration does not contain the number.
     """
     total_steps = setting(config, "trainer", "total_training_steps")
     if total_steps is not None:
@@ -311,7 +313,7 @@ def check(config: Any) -> None:
 
 
 def setting(config: Any, *names: str) -> Any:
-    """Return a setting from a nested configuration; None if it does not exist."""
+    """Return a setting from a nested configuration, or None if it does not exist."""
     for name in names:
         config = config.get(name) if hasattr(config, "get") else None
     return config
@@ -327,7 +329,7 @@ OF_FUNCTIONS = TrainerInputs(
 )
 OF_MANAGERS = TrainerInputs("verl", step=True, ids=True)
 _MAKES_ZEROS = "RateLimitedRewardManager"
-"""The reward manager of verl that scores 0.0 if a reward raises or takes too long."""
+"""verl's reward manager that assigns the score 0.0 if a reward raises an exception or times out."""
 _PASSED = {"reward_router_address", "reward_model_tokenizer"}
 
 ComputeScore = Callable[..., Awaitable[Metrics]]
@@ -383,31 +385,33 @@ def to_verl(
         # reward.reward_manager.name=Manager
 
     Both return ``{"score": total, "<term>": ..., "components/<name>": ...}``, always with the same keys. Completions
-    that arrive together are scored together. If a completion cannot be scored, an exception is raised, and verl leaves
-    the completion out.
+    that arrive at the same time are scored as one batch. If a completion cannot be scored, an exception is raised, and
+    verl excludes the completion.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        manager: whether to return a reward manager, for rewards that read the prompt, the token ids, or the training
-            progress. verl must be installed to create a manager.
-        gold: the reward column that ``reward_model.ground_truth`` fills; the value is also available as the column
-            "ground_truth". "data_source" and the entries in ``extra_info`` are also columns; with `manager`, so are all
-            data columns.
-        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
-            missing column or a bug is found before training starts.
-        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
-        patience: seconds for which a failed completion is retried. Set it if you use ``trainer.use_v1=False``, where
-            one completion without a score ends the run.
-        special_tokens: a tokenizer, or a list of texts, to remove from completions; verl removes its own special
-            tokens.
-        record: the folder in which the run is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the fractions of failed and errored completions above which the run ends, because
+        manager: whether to return a reward manager, which is required if the reward reads the prompt, the token ids, or
+            the training progress. To create a manager, verl must be installed.
+        gold: the reward column to fill with ``reward_model.ground_truth``. The value is also available as the column
+            "ground_truth". "data_source" and the entries in ``extra_info`` are also columns. With `manager`, all data
+            columns are available.
+        examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
+            columns and bugs are found before training starts.
+        deadline: the maximum number of seconds for scoring a completion. If scoring takes longer, the completion counts
+            as unscorable. None means no limit.
+        patience: the number of seconds for which a failed completion is retried. Set it if you use
+            ``trainer.use_v1=False``, because a single completion without a score then ends the run.
+        special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
+            verl itself removes the special tokens of its tokenizer.
+        record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
+        limits: an ``rk.Limits`` with the fractions of failed and errored completions above which the run ends, because
             training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
-            or reads the prompt, which verl does not pass to a function. Or an argument is out of its range.
+        RewardDefinitionError: the reward compares completions, or an argument is out of range. Also raised without
+            `manager` if the reward depends on training progress or reads the prompt, which verl does not pass to a
+            function.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
         MissingExtraError: `manager` is True, but verl is not installed.
     """
@@ -439,7 +443,7 @@ def function_of(scoring: Scoring, columns: Columns) -> ComputeScore:
 
 
 def _refusal_reason(more: Mapping[str, Any]) -> str:
-    """Return the reason why a call cannot be scored correctly; "" if it can."""
+    """Return the reason why a call cannot be scored correctly, or "" if it can."""
     if unknown := sorted(more.keys() - _PASSED):
         return (
             f"the reward accepts no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "
@@ -532,7 +536,7 @@ def arguments(solution: str, columns: Mapping[str, Any]) -> dict[str, Any] | Abs
 
 
 def convert_result(returned: Any) -> Any:
-    """Convert a result (a number, or a dict with "score") to a Score; numbers become parts, texts the note."""
+    """Convert a result to a Score. In a dict with "score", other numbers become parts, and strings become the note."""
     if not isinstance(returned, Mapping):
         return returned
     if "score" not in returned:
@@ -553,21 +557,21 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
 
     ``rk.from_verl(gsm8k.compute_score)`` gives 1.0 to ``#### 4`` if the column "ground_truth" is ``4``.
 
-    The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
-    or the column "ground_truth". If the gold answer is None, the reward abstains. "data_source" and "extra_info" are
-    also columns. The function gets a copy of ``extra_info``. Set additional arguments (``reward_kwargs``) with
-    ``functools.partial``.
+    The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or a JSON
+    string), or the value in the column "ground_truth". If the gold answer is None, the reward abstains. "data_source"
+    and "extra_info" are also columns. The function receives a copy of ``extra_info``. Set additional arguments
+    (``reward_kwargs``) with ``functools.partial``.
 
     Args:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
             these arguments, such as ``compute_score(solution_str, ground_truth)``. It can be async. It returns a
             number, or a dict with "score", whose other numbers become parts and whose strings become the note. An
-            exception is an error, never a 0.0. Functions for verl 0.1 expect the prompt before the completion in
-            `solution_str`, so wrap them.
+            exception is an error, never a 0.0. Wrap functions for verl 0.1, because they expect the prompt before the
+            completion in `solution_str`.
         name: the component's name, by default the function's name.
 
     Raises:
-        RewardTypeError: `function` is not such a function.
+        RewardTypeError: `function` does not have such a signature.
         BindingError: while scoring: the data has neither "reward_model" nor "ground_truth".
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
@@ -591,7 +595,7 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
 @final
 @dataclass(frozen=True)
 class PartialCall:
-    """A callable that passes to a function only those of verl's arguments that it accepts."""
+    """A callable that passes a function only the verl arguments that it accepts."""
 
     function: Callable[..., Any]
     names: frozenset[str]
@@ -601,7 +605,7 @@ class PartialCall:
 
 
 def _accepted_arguments(function: Callable[..., Any], label: str) -> frozenset[str] | None:
-    """Return the names of verl's arguments that the function accepts; None for all."""
+    """Return the names of the verl arguments that the function accepts, or None if it accepts all."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
@@ -655,7 +659,9 @@ reward.reward_manager.name=Manager"""
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for verl: a function, or a manager for a reward that needs more data.
+    """Return the files and settings for using a reward with verl.
+
+    The reward is a function, or a manager if it requires more data.
 
     Raises:
         RewardDefinitionError: verl cannot run the reward.
@@ -676,10 +682,10 @@ def export(target: Target) -> Export:
 
 
 def fits_function(scorer: Scorer) -> bool:
-    """Return whether a plain function suffices, because the reward reads no prompt, token ids or progress.
+    """Return whether a plain function is enough, because the reward does not read the prompt, token ids, or progress.
 
     Raises:
-        RewardDefinitionError: even a manager does not get everything that the reward reads.
+        RewardDefinitionError: the reward reads data that even a manager does not receive.
     """
     OF_MANAGERS.check(scorer)
     try:

@@ -1,1 +1,1 @@
-"""Laws, exploits and mutants for rewards; users import `rewardkit.testing`."""
+"""Laws, exploits, and mutants for rewards. Users import `rewardkit.testing`."""

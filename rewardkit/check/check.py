@@ -1,4 +1,4 @@
-"""check_reward: check a reward against the laws, and search for ways to score without doing the task."""
+"""check_reward: check a reward against the laws, and search for ways to get a high score without doing the task."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from rewardkit.tree.reward import Reward
 
 
 _MOST = 3
-"""The most tools to report. Arbitrary: one fault usually shows in all of them."""
+"""The maximum number of tools to report. Arbitrary: one fault usually appears in all of them."""
 
 
 def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = True) -> Iterator[str]:
-    """Yield a remark for each tool whose calls in right completions fail, or that does not exist.
+    """Yield a remark for each tool that does not exist, or whose calls in correct completions fail.
 
     Args:
         subject: the reward under test, with its environment or tools.
         seconds: the time limit for isolated calls.
-        isolate: run the calls in a child process, since a tool may hang or end the process. If the system cannot fork,
-            no calls are run.
+        isolate: whether to run the calls in a child process, since a tool may hang or end the process. If the system
+            cannot fork, no calls are run.
     """
     if not subject.stage.real or subject.lost or (isolate and not can_isolate()):
         return
@@ -117,38 +117,38 @@ def check_reward(
         assert report.ok, report
 
     Args:
-        reward: a rewardkit reward, a TRL reward function (``def f(completions, answer, **kwargs)``), a function of
-            one completion (``def f(completion, answer)``), or a list of these, whose sum is checked.
+        reward: a rewardkit reward, a TRL reward function (``def f(completions, answer, **kwargs)``), a function that
+            scores one completion (``def f(completion, answer)``), or a list of these, whose sum is checked.
         examples: data rows, ``{"prompt": ..., <columns>}``: two or three rows of different kinds, or ``[{}]`` for a
-            reward that reads no columns. A prompt is a text, or chat messages as in your dataset: ``{"prompt":
+            reward that reads no columns. A prompt is a string, or chat messages as in your dataset: ``{"prompt":
             [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
         good: completions that deserve full marks: one completion (or a list of completions) per example, a list of
-            another length that applies to every example, or a function of the row. A completion is a text or a list of
-            chat messages. If the prompt is a list of chat messages, a TRL function receives a text completion in the
-            same form as from TRL: ``[{"role": "assistant", "content": text}]``. Without `good`, laws that compare
+            another length that applies to every example, or a function of the row. A completion is a string or a list
+            of chat messages. If the prompt is a list of chat messages, a TRL function receives a string completion in
+            the same form as from TRL: ``[{"role": "assistant", "content": text}]``. Without `good`, laws that compare
             correct and incorrect completions are skipped.
-        bad: completions that deserve less, in the same format: ordinary model mistakes.
+        bad: completions that deserve lower scores, in the same format. Use ordinary model mistakes.
         declarations: the reward's promises and properties, as `Declarations`.
-        laws: laws of ``rewardkit.testing.laws``, their names, or functions that yield variants (docs/own_laws.md); by
-            default, all laws, including exploit laws.
-        without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to get a high score without
-            doing the task.
-        regressions: a file that stores the exploits found, which the next check tries again.
-        budget: seconds for the whole check. A law that runs out of time is reported as unfinished, and the report
-            states a sufficient budget. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as
-            long, so that the other laws are also checked.
-        seed: the random seed. The same seed draws the same completions.
+        laws: laws of ``rewardkit.testing.laws``, their names, or functions that yield variants (docs/own_laws.md). The
+            default is all laws, including exploit laws.
+        without: laws to exclude. ``["exploits", "search"]`` skips the search for ways to get a high score without doing
+            the task.
+        regressions: a file in which exploits are saved. The next check tries them again.
+        budget: the time limit for the whole check, in seconds. A law that runs out of time is reported as unfinished,
+            and the report states a sufficient budget. Most checks take 5 to 40 s. If the reward hangs, the check may
+            take twice as long, so that the other laws are also checked.
+        seed: the random seed. With the same seed, the same completions are drawn.
         fail_fast: if True, stop at the first broken law.
-        components: if True, also check each addend in a list or sum by itself, because the sum can hide faults in its
+        components: if True, also check each addend in a list or sum separately, because the sum can hide faults in its
             addends. The sum gets twice as much time as a component.
         isolate: if True, run in a forked child process if the system allows it, so that a reward that hangs or crashes
-            becomes a finding.
-        on_progress: a function that is called when a law starts, with the law's name, its number, and the total number
-            of laws. Without it, the progress is shown on stderr if that is a terminal.
+            is reported as a finding.
+        on_progress: a function that is called when a law starts, with the law's name, the law's number, and the total
+            number of laws. Without this function, the progress is shown on stderr if stderr is a terminal.
 
     Returns:
         A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,
-        ``.to_json`` and ``.to_html``. Print it to read it as text.
+        ``.to_json``, and ``.to_html``. Print the report to read it as text.
 
     Raises:
         BindingError: the examples lack a column that the reward reads.
@@ -163,7 +163,7 @@ def check_reward(
     results: list[Report] = []
 
     def checked(checked_subject: RewardUnderTest, seconds: float, source: Any, chosen: Sequence[Law]) -> Report:
-        """Check the whole reward or a component; `source` is the object that findings import."""
+        """Check the whole reward or a component. `source` is the object that findings import."""
         total = (1 + len(parts)) * len(todo)
         began, output, before = time.monotonic(), Output(), min(len(results) * len(todo), total - len(chosen))
         checked_subject.deadline, checked_subject.imports = began + seconds, _imports(source, declared.environment)
@@ -227,7 +227,7 @@ def check_reward(
 
 
 def _imports(reward: Any, environment: Any) -> str:
-    """Return statements that import the reward and the environment; an empty string if the reward cannot be located."""
+    """Return statements that import the reward and the environment, or "" if the reward cannot be located."""
     imports = imports_of(reward)
     name = getattr(environment, "__name__", "")
     is_importable = (
@@ -270,7 +270,7 @@ def subject_of(
 def _combined_subject(
     tree: Reward, other_rewards: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
 ) -> RewardUnderTest | None:
-    """Return the sum of a reward and `other_rewards`; None if there are none, or if the examples lack their columns."""
+    """Return the sum of a reward and `other_rewards`, or None if there are none or the examples lack their columns."""
     if not other_rewards:
         return None
     try:
@@ -283,7 +283,7 @@ def _combined_subject(
 
 
 def _check_distractors(subject: RewardUnderTest) -> None:
-    """Reject distractors that may be right answers, since the check would blame the reward for accepting them."""
+    """Reject distractors that may be correct answers, since the check would blame the reward for accepting them."""
     for number, example in enumerate(subject.examples if subject.declarations.distractors else ()):
         for anatomy in (anatomy_of(text_of(good), example.columns, subject.columns_read) for good in example.good):
             for text in subject.declarations.distractors:

@@ -1,4 +1,4 @@
-"""Test collection for ``pytest --rewardkit rewards.py``; tests have names such as ``rewards.py::closeness::total``."""
+"""Test collection for ``pytest --rewardkit rewards.py``. Tests have names such as ``rewards.py::closeness::total``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RewardCollection:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """Collect the rewards of a file, and also its tests if the file is named like a test file."""
+        """Collect the rewards in a file, and also its tests if the file is named like a test file."""
         collectors = yield
         targets = self._targets.get(file_path.resolve())
         if targets is None:
@@ -83,7 +83,7 @@ class RewardNode(pytest.Collector):
 
 
 class LeftOutItem(pytest.Item):
-    """A candidate that is not checked: the test fails if it is certainly a reward, and is skipped otherwise."""
+    """A candidate that is not checked. Its test fails if it is certainly a reward, and is skipped otherwise."""
 
     def __init__(self, *, left_out: LeftOut, **more: Any) -> None:
         super().__init__(**more)

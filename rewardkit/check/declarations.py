@@ -16,7 +16,7 @@ _INVARIANCES = ("whitespace", "unicode", "case")
 
 @dataclass(frozen=True)
 class Declarations:
-    """The author's declarations about a reward, for `check_reward`, in addition to examples.
+    """The author's declarations about a reward, which `check_reward` uses in addition to examples.
 
     ::
 
@@ -32,11 +32,11 @@ class Declarations:
 
     Attributes:
         is_correct: (text, row) -> whether a completion is correct. If this function is given, the search also tries
-            texts that contain the gold answer.
-        distractors: answers that are wrong for every example. `check_reward` raises an error if one of them may equal a
-            gold answer.
+            completions that contain the gold answer.
+        distractors: answers that are incorrect for every example. `check_reward` raises an error if one of them may
+            equal a gold answer.
         rankings: lists of completions for the first example, in which no completion is worse than the one before it.
-            ``(number, [...])`` is a list for another example.
+            ``(number, [...])`` is a list for the example with this number.
         invariant_to: the kinds of edits that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         margin: the minimum amount by which each good completion must score above each bad one.
         other_rewards: other rewards that the trainer adds to this one. A reward that judges only part of the answer is
@@ -46,7 +46,7 @@ class Declarations:
             ``environment_factory``. Each completion's tool calls run in a fresh environment, which is reset with the
             row, and the real results replace those in the completion. Required for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        tools: functions that completions can call; they run in the same way. Without `environment` and `tools`, the
+        tools: functions that completions can call. They run in the same way. Without `environment` and `tools`, the
             results written in the completion are used.
         noop_examples: the indices of the examples for which calling no tool is correct.
         seconds_per_completion: the number of seconds that one completion may take before the reward counts as hanging.
@@ -83,7 +83,7 @@ NAMES = tuple(field.name for field in fields(Declarations))
 
 
 def with_declarations(constants: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the constants of a module to `check_reward` options; declarations are collected in one `Declarations`."""
+    """Convert a module's constants to `check_reward` options. Declarations are collected in one `Declarations`."""
     declared = {name: value for name, value in constants.items() if name in NAMES}
     others = {name: value for name, value in constants.items() if name not in NAMES}
     return {**others, "declarations": Declarations(**declared)} if declared else others

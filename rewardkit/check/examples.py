@@ -1,4 +1,4 @@
-"""Examples: rows of the data, each with right and wrong completions.
+"""Examples: data rows, each with correct and incorrect completions.
 
 ``examples_of([{"prompt": "6*7?", "answer": "42"}], good=["<answer>42</answer>"], bad=["<answer>41</answer>"])``
 """
@@ -17,13 +17,13 @@ _OWN = ("prompt", "prompts", "completion")
 
 @dataclass(frozen=True)
 class Example:
-    """One row of the data with its right and wrong completions.
+    """One data row with its correct and incorrect completions.
 
     Attributes:
-        prompt: a text, chat messages, or None.
+        prompt: a string, chat messages, or None.
         columns: all columns except the prompt.
         good: completions that deserve full marks.
-        bad: completions that deserve less than each good one.
+        bad: completions that deserve lower scores than each good completion.
     """
 
     prompt: Any = None
@@ -33,19 +33,19 @@ class Example:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The prompt (if there is one) and the columns, to show in findings."""
+        """The prompt (if there is one) and the columns, for display in findings."""
         return {**({} if self.prompt is None else {"prompt": self.prompt}), **self.columns}
 
 
 def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any = ()) -> tuple[Example, ...]:
-    """Combine rows of the data with their right and wrong completions.
+    """Combine data rows with their correct and incorrect completions.
 
     Args:
-        examples: rows ``{"prompt": ..., <columns>}``, at least one; ``[{}]`` if the reward reads no columns.
-        good: one completion (or list of completions) per example; with any other number of items, all completions count
-            for every example. A completion is a text or a list of chat messages. A function is called with the row. A
+        examples: at least one row ``{"prompt": ..., <columns>}``, or ``[{}]`` if the reward reads no columns.
+        good: one completion (or list of completions) per example. With any other number of items, all completions apply
+            to every example. A completion is a string or a list of chat messages. A function is called with the row. A
             mapping with a ``completion`` and columns is a separate example.
-        bad: wrong completions, in the same format.
+        bad: incorrect completions, in the same format.
 
     Raises:
         BindingError: there are no rows, or an argument has the wrong type.
@@ -88,7 +88,7 @@ def _same_row(example: Example, other: Example) -> bool:
 
 
 def per_example(examples: Sequence[Example], **arguments: Any) -> Iterator[str]:
-    """Yield a remark if `good` or `bad` has one item per example, and was therefore matched one by one."""
+    """Yield a remark if `good` or `bad` has one item per example and was therefore matched item by item."""
     matched_names = []
     for name, values in arguments.items():
         items = [] if values is None or callable(values) else [item for item in values if not _is_row(item)]
@@ -119,7 +119,7 @@ def _per_example(argument: Any, rows: Sequence[dict[str, Any]], name: str) -> li
 
 
 def _as_completions(item: Any) -> list[Any]:
-    """Return the completions in `item`; chat messages, a single message, or calls with an answer are one completion."""
+    """Return the completions in `item`. Chat messages, a single message, or calls with an answer are one completion."""
     listed = isinstance(item, (list, tuple))
     mappings = [mapping for mapping in (item if listed else [item]) if isinstance(mapping, Mapping)]
     invalid_mapping = next((mapping for mapping in mappings if not {"calls", "role", "content"} & set(mapping)), None)

@@ -1,4 +1,4 @@
-"""Law, a property that every reward must have, Finding, a fault and its counterexample, and LawResult."""
+"""Law, a property that every reward must have; Finding, a fault with its counterexample; and LawResult."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAME_SHAPE = (
     'rk.extract.tag("answer")'
 )
 COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
-"""Advice for laws whose findings are wrong answers that score."""
+"""Advice for laws whose findings are incorrect answers that score too high."""
 
 _BY_FAMILY = {
     "special_cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
@@ -64,7 +64,7 @@ _READS_TEXT = re.compile(
 
 
 def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = False, environment: str = "") -> str:
-    """Return the next step after a finding, without a final period; empty for a user-defined law.
+    """Return the next step after a finding, without a final period, or "" for a user-defined law.
 
     Args:
         law: the broken law.
@@ -101,7 +101,7 @@ _RUN = re.compile(r"(.{1,40}?)\1{30,}", re.DOTALL)
 
 
 def expression_of(value: Any) -> str:
-    """Return a value as a Python expression; repeated pieces of a long text are written as products."""
+    """Return a value as a Python expression. Repeated pieces in a long text are written as products."""
     if isinstance(value, str) and len(value) > _LONG:
         return _product(value)
     if type(value) is list:
@@ -125,7 +125,7 @@ def _product(text: str) -> str:
 
 
 def imports_of(reward: Any) -> str:
-    """Return statements that import a reward as ``reward``; an empty string if the reward cannot be located."""
+    """Return statements that import a reward as ``reward``, or "" if the reward cannot be located."""
     location = _import_location(reward)
     if location is not None:
         module, name = location
@@ -143,7 +143,7 @@ def imports_of(reward: Any) -> str:
 
 
 def _import_location(reward: Any) -> tuple[str, str] | None:
-    """Return the module and name of a variable that holds the reward, or holds the function that the reward wraps."""
+    """Return the module and name of a variable that holds the reward or the function that it wraps."""
     if isinstance(reward, Reward) and reward.facts.binding is not None and reward.facts.binding.foreign:
         reward = reward.facts.binding.original
     home_module = str(getattr(reward, "__module__", ""))
@@ -158,7 +158,7 @@ def _import_location(reward: Any) -> tuple[str, str] | None:
 
 
 def _is_users(name: str, module: Any) -> bool:
-    """Return whether a module may be the user's own and can be imported by name."""
+    """Return whether a module may belong to the user and can be imported by name."""
     if name == "__main__" or name.partition(".")[0] in ("rewardkit", "builtins") or name.startswith("rewardkit_"):
         return False
     file = getattr(module, "__file__", None)
@@ -169,17 +169,17 @@ def _is_users(name: str, module: Any) -> bool:
 
 
 class Turn(IntEnum):
-    """The order of laws. Time is limited, so laws that find most with the fewest calls come first."""
+    """The order of laws. Time is limited, so the laws that find the most faults with the fewest calls come first."""
 
     EARLY = 0
-    """Laws that put wrong answers into right completions."""
+    """Laws that insert incorrect answers into correct completions."""
     SOON = 1
-    """The exploits, then `time_linear`. A slow reward uses up the time of all later laws."""
+    """The exploits, then `time_linear`. A slow reward uses up the time for all later laws."""
     USUAL = 2
     LATE = 3
-    """Laws that take a long time and find little."""
+    """Laws that take a long time and find few faults."""
     LAST = 4
-    """The search, which takes all the time it gets."""
+    """The search, which uses all the time that is left."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +187,15 @@ class Law:
     """A property of rewards that `check_reward` checks.
 
     Attributes:
-        name: the name in reports and in ``check_reward(laws=[...])``.
-        check: a function that gets the reward under test and yields a `Finding` for each way in which the reward breaks
-            the law; raises `Skip` if the law does not apply. The docstring of `check` says why a training run needs the
-            law.
+        name: the law's name in reports and in ``check_reward(laws=[...])``.
+        check: a function that receives the reward under test and yields a `Finding` for each way in which the reward
+            breaks the law. It raises `Skip` if the law does not apply. Its docstring explains why a training run needs
+            the law.
         advice: the next step after a finding, without a final period.
-        advice_on_calls: the next step if the tool calls of completions really ran.
+        advice_on_calls: the next step if the completions' tool calls were really run.
         fast: whether ``rewardkit check --fast`` runs the law.
-        turn: when the law runs, relative to others.
-        names_line: whether findings name the source line at which the reward decides.
+        turn: the law's position in the order of laws.
+        names_line: whether findings name the source line at which the reward decides the score.
     """
 
     name: str
@@ -208,7 +208,7 @@ class Law:
 
     @property
     def why(self) -> str:
-        """Why a training run needs the law, in one sentence."""
+        """The reason that a training run needs the law."""
         return " ".join(self.__doc__.split("\n\n")[0].split())
 
     @property
@@ -227,25 +227,25 @@ class Finding:
     """One fault in a reward, with the shortest completion found that exposes the fault.
 
     Attributes:
-        law: the name of the broken law, ``"exploits"`` for an exploit.
-        component: the component at fault, ``"total"`` for the reward as a whole.
-        completion: a text, or a list of chat messages.
+        law: the broken law's name, or ``"exploits"`` for an exploit.
+        component: the component at fault, or ``"total"`` for the reward as a whole.
+        completion: a string, or a list of chat messages.
         columns: the example's columns, including the prompt if there is one.
-        score: the completion's score, None if there is none.
+        score: the completion's score, or None if there is none.
         why: a description of the fault, with numbers.
         matters: why a training run needs the law.
-        note: the notes that the reward gave with the score.
-        family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
-        source: the place in which the exploit was seen before, such as a paper.
+        note: the notes that the reward returned with the score.
+        family: the exploit's family: ``"empty"``, ``"hedge"``, ...
+        source: an earlier report of the exploit, such as a paper.
         trace: the traceback if the reward raised an exception.
-        line: the source line at which the reward decides the score (see `deciding_line`), empty if unknown.
-        of: the name of the component if it was checked alone, empty for the reward as a whole.
-        own: the raw score of `component` if it is only a part of the reward.
-        advice: the next step, empty for user-defined laws.
-        imports: statements that import the reward as ``reward``, empty if the reward cannot be located.
-        unreachable: why no model and trainer can produce the completion from the given data, empty if they can.
-        of_data: whether the data rather than the reward is at fault.
-        environment: the name of the environment in which the completion's calls were run, empty if there is none.
+        line: the source line at which the reward decides the score (see `deciding_line`), or "" if unknown.
+        of: the component's name if it was checked separately, or "" for the reward as a whole.
+        own: the raw score of `component`, if this is only a part of the reward.
+        advice: the next step, or "" for user-defined laws.
+        imports: statements that import the reward as ``reward``, or "" if the reward cannot be located.
+        unreachable: why no model and trainer can produce the completion from the given data, or "" if they can.
+        of_data: whether the data, rather than the reward, is at fault.
+        environment: the name of the environment in which the completion's calls were run, or "" if there is none.
     """
 
     law: str
@@ -286,7 +286,7 @@ class Finding:
 
     @property
     def scores(self) -> list[tuple[str, str]]:
-        """The total and, if only a part of the reward is at fault, the score of that component."""
+        """The total and, if only one component of the reward is at fault, the score of that component."""
         total = "no score" if self.score is None else f"{self.score:.6g}"
         if self.own is None or self.component in ("total", self.of):
             return [(self.component, total)]
@@ -317,7 +317,7 @@ class Finding:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the finding as plain JSON values; other values become text."""
+        """Return the finding as plain JSON values. Other values become text."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["columns"] = dict(self.columns)
         plain["reproduce"] = self.reproduce
@@ -330,7 +330,7 @@ class LawResult:
     """The result of checking one law.
 
     Attributes:
-        law: the name of the law.
+        law: the law's name.
         outcome: ``"held"``, ``"broken"``, ``"unfinished"`` if the law may apply but the check was cut short, or
             ``"skipped"`` if the law does not apply.
         tries: the number of completions scored for this law.
@@ -338,12 +338,12 @@ class LawResult:
         reason: why the law was skipped or is unfinished.
         seconds: the duration of the check.
         why: why a training run needs the law.
-        asides: faults in the data, and faults that no model and trainer can trigger with the given data. They do not
+        asides: faults in the data, and faults that no model and trainer can trigger with the given data. These do not
             break the law.
         reached: if the law is unfinished, the number of kinds of completions that were tried.
-        count: the total number of kinds of completions for this law, 0 if unknown.
-        longest: for a slow reward, the maximum length of completions that other laws may try, 0 for any length.
-        first: if the law is broken, the number of tries up to the first finding.
+        count: the total number of kinds of completions for this law, or 0 if unknown.
+        longest: for a slow reward, the maximum length of completions that other laws may try, or 0 for any length.
+        first: if the law is broken, the number of tries until the first finding.
     """
 
     law: str
@@ -361,7 +361,7 @@ class LawResult:
 
 
 def jsonable_of(value: Any) -> Any:
-    """Convert `value` to JSON values; a set, NaN, or a key that is not text becomes its Python repr."""
+    """Convert `value` to JSON values. A set, NaN, or a key that is not a string becomes its Python repr."""
     if isinstance(value, Mapping):
         return {key if isinstance(key, str) else repr(key): jsonable_of(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

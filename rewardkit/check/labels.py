@@ -1,7 +1,8 @@
-"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` reads rows with right and wrong completions.
+"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` reads rows with correct and incorrect completions.
 
-A file has one completion per line, labeled or not (`labeled`), or one example per line with lists of right and wrong
-completions, ``{"prompt": "6*7?", "answer": "42", "good": ["<answer>42</answer>"], "bad": []}`` (`listed_examples`).
+A file has one completion per line, with or without a label (`labeled`), or one example per line with lists of correct
+and incorrect completions, ``{"prompt": "6*7?", "answer": "42", "good": ["<answer>42</answer>"], "bad": []}``
+(`listed_examples`).
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_met
 # The most examples that the laws use. Arbitrary: every law runs on all of them, within one budget.
 _MOST_EXAMPLES = 24
 _MOST_COMPLETIONS = 3
-"""The most right and the most wrong completions per example that the laws use; calibration uses all. Arbitrary: further
-ones are mostly variants, which the laws generate themselves."""
+"""The maximum number of correct completions, and of incorrect completions, per example that the laws use.
+Calibration uses all completions. Arbitrary: further completions are mostly variants, which the laws also generate."""
 
 
 @dataclass
@@ -52,10 +53,10 @@ class Labeled:
     """The contents of a file of completions.
 
     Attributes:
-        options: ``examples``, ``good`` and ``bad`` for `check_reward`.
+        options: ``examples``, ``good``, and ``bad`` for `check_reward`.
         records: all records of the file.
-        prompts: number of distinct examples in the file.
-        used: number of examples in `options`.
+        prompts: the number of distinct examples in the file.
+        used: the number of examples in `options`.
         has_labels: whether each record has a label.
         has_groups: whether some prompt has several completions.
     """
@@ -69,16 +70,18 @@ class Labeled:
 
 
 def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
-    """Read labeled completions: true means right, false means wrong; with grades, only the highest grade means right.
+    """Read labeled completions.
+
+    True means correct, and false means incorrect. If the labels are grades, only the highest grade means correct.
 
     Args:
-        reward: the reward; rows with equal values in the columns it reads belong to one example.
-        path: a .jsonl, .json, .csv or .parquet file. Each row has a ``completion``, usually a ``prompt``, columns, and
-            a label.
-        label: the column of the labels. Without it, the rows are examples without right or wrong completions.
+        reward: the reward. Rows with equal values in the columns that it reads belong to one example.
+        path: a .jsonl, .json, .csv, or .parquet file. Each row has a ``completion``, usually a ``prompt``, other
+            columns, and a label.
+        label: the column with the labels. Without it, the rows are examples without correct or incorrect completions.
 
     Raises:
-        DataError: the file cannot be read; the message names the line.
+        DataError: the file cannot be read. The message names the line.
     """
     records = _read(path)
     has_labels = any(label in record for record in records.records)
@@ -110,7 +113,7 @@ def listed_examples(path: str | Path) -> dict[str, Any]:
     """Read `check_reward` options from a file with one example per row, each with ``good`` and ``bad`` completions.
 
     Raises:
-        DataError: the file cannot be read; the message names the line.
+        DataError: the file cannot be read. The message names the line.
     """
     rows = []
     for record in _read(path).records:
@@ -129,7 +132,7 @@ def bound_with(
     laws: Iterable[str] | None = None,
     without: Iterable[str] = (),
 ) -> BoundReward:
-    """Bind a reward to the options from its module and from data files; arguments take precedence over the module.
+    """Bind a reward to the options from its module and from data files. Arguments take precedence over the module.
 
     Raises:
         RewardDefinitionError: the reward reads columns, but neither its module nor a file has examples.
@@ -182,7 +185,7 @@ def _options(rows: list[_Row]) -> dict[str, Any]:
 
 
 def _as_completions(value: Any) -> list[Any]:
-    """Return the completions in `value` as a list; a list of chat messages is one completion."""
+    """Return the completions in `value` as a list. A list of chat messages is one completion."""
     if value is None:
         return []
     if isinstance(value, list) and not (value and all(isinstance(part, Mapping) for part in value)):
@@ -198,7 +201,7 @@ def _right(records: Records, label: str) -> list[bool]:
 
 
 def _columns(reward: Any, column_names: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the columns that a reward names; if it takes any column, those that its code mentions."""
+    """Return the columns that a reward names, or, if it accepts any column, the columns that its code mentions."""
     from rewardkit.scoring.columns import asked_for
 
     tree = tree_of(reward, "a reward with labels")
@@ -212,7 +215,7 @@ def _columns(reward: Any, column_names: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 def _takes_any(reward: Any) -> bool:
-    """Return whether a reward takes `example`, `prompt` or plain ``**kwargs``, so that it may read any column."""
+    """Return whether a reward accepts `example`, `prompt`, or plain ``**kwargs``, so that it may read any column."""
     reward_bindings = [binding for _, binding in bindings(tree_of(reward, "a reward with labels"))]
     plain = [binding.original for binding in reward_bindings if binding.foreign and not isinstance(reward, Reward)]
     needed = [each.source for binding in reward_bindings for each in binding.parameters if each.default is MISSING]

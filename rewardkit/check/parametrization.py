@@ -29,22 +29,22 @@ from rewardkit.errors import RewardDefinitionError, shorten
 
 @dataclass(frozen=True, eq=False)
 class LawCheck:
-    """A law with examples; calling it with a reward passes, fails or skips the running test."""
+    """A law with examples. Calling it with a reward passes, fails, or skips the running test."""
 
     law: str
     bound: BoundReward
 
     def __call__(self, reward: Any) -> None:
-        """Fail the test with the counterexample if `reward` breaks the law; skip it if the law does not apply.
+        """Fail the test with the counterexample if `reward` breaks the law. Skip the test if the law does not apply.
 
-        A test may pass a reward other than the one it was given; the examples stay the same.
+        A test may pass a reward other than the one it received. The examples stay the same.
         """
         __tracebackhide__ = True
         checked = self.bound if reward is self.bound.reward else self.bound.of(reward)
         assert_law(checked.result(self.law), checked.name)
 
     def want(self) -> None:
-        """Announce that this law will be checked, so that it runs together with the others."""
+        """Announce that this law will be checked, so that it runs together with the other laws."""
         self.bound.wanted.add(self.law)
 
     def __repr__(self) -> str:
@@ -64,10 +64,10 @@ def parametrize_with_laws(
     """Decorate a test ``def test_reward(reward, law)`` to run for each reward and law.
 
     Args:
-        rewards: rewards, or reward functions for a trainer. A mapping gives a reward its own examples instead of the
+        rewards: rewards, or reward functions for a trainer. A mapping gives a reward separate examples instead of the
             shared ones: ``{"reward": closeness, "examples": [...], "good": [...]}``. ``"id"`` sets the reward's name in
-            the test.
-        examples: rows with the columns that the rewards read, by default one row without columns.
+            test names.
+        examples: rows with the columns that the rewards read. The default is one row without columns.
         good: correct completions, as in `check_reward`.
         bad: incorrect completions, in the same format.
         laws: laws, as in `check_reward`. By default, all laws are checked, including exploit laws.
@@ -106,7 +106,7 @@ def _bind_item(item: Any, shared: Mapping[str, Any], chosen: Mapping[str, Any]) 
 
 
 def assert_law(result: LawResult, reward: str) -> None:
-    """Fail the running test if the law is broken; skip it if the law does not apply or is unfinished."""
+    """Fail the running test if the law is broken. Skip the test if the law does not apply or is unfinished."""
     __tracebackhide__ = True
     if result.outcome == "broken":
         pytest.fail(law_as_text(result, reward), pytrace=False)

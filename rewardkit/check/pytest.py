@@ -1,7 +1,7 @@
 """The pytest plugin: ``pytest --rewardkit rewards.py`` checks every public reward in a file against the laws.
 
-The plugin also provides the fixture `check_reward`, which fails a test with the whole report, and the mark
-``rewardkit``. pytest loads this file in every run, so all other modules are imported only when needed.
+The plugin also provides the mark ``rewardkit`` and the fixture `check_reward`, which fails a test with the whole
+report. pytest loads this file in every run, so all other modules are imported only when needed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell each reward which laws will run, that is, were not deselected."""
+    """Notify each reward of the laws that will run because they were not deselected."""
     if "rewardkit.check.parametrization" in sys.modules:
         from rewardkit.check.parametrization import LawCheck
 
@@ -68,7 +68,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
-    """Return `rewardkit.testing.check_reward`, changed to fail the test with its report if a law is broken.
+    """Return a `rewardkit.testing.check_reward` that fails the test with its report if a law is broken.
 
     ::
 

@@ -1,1 +1,1 @@
-"""Differences: how another reward would affect training, compared on the same completions."""
+"""Differences between two rewards on the same completions, and their effect on training."""

@@ -1,7 +1,7 @@
-"""The effect of a reward change on the gradient: the advantages in all groups, before and after.
+"""The effect of a reward change on the gradient: the advantages in all groups before and after the change.
 
-``gradients(before, after, groups).flips`` counts the completions that were reinforced and are now penalized, or the
-reverse.
+``gradients(before, after, groups).flips`` counts the completions that were reinforced and are now penalized, or vice
+versa.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rewardkit.batch.column import Floats, Numbers, Rows
 from rewardkit.report.values import json_ready
 
 _DIGITS = 6
-"""Advantages are rounded to this many digits before their signs are compared: sums of floats are not exact. Trainers
-compute advantages in float32, which has about seven."""
+"""Advantages are rounded to this many digits before their signs are compared, because sums of floats are not exact.
+Trainers compute advantages in float32, which has about seven."""
 _EXACT = 9
-"""Totals are rounded to this many digits before they are ranked, as in gates, which tolerate 1e-9."""
+"""Totals are rounded to this many digits before they are ranked. Gates also tolerate differences of 1e-9."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +28,20 @@ class Gradients:
     """The advantages of n completions under two rewards, as GRPO computes them within each group.
 
     Attributes:
-        groups: (n,) the group of each completion, from 0.
+        groups: (n,) the group of each completion, numbered from 0.
         before, after: (n,) advantages: the total minus the group mean, divided by the group's standard deviation +
             1e-4.
         sizes: (groups,) the number of completions in each group.
-        count: the number of groups with at least two completions; the others have no advantages.
+        count: the number of groups with at least two completions. The other groups have no advantages.
         flips: the number of completions whose advantage changes sign.
         rewarded: the number of completions with an advantage above 0 that was not above 0 before.
         penalized: the number of completions with an advantage below 0 that was not below 0 before.
-        other_best: the number of groups in which no completion that was best still is.
-        silent_before, silent_after: the number of groups whose totals are all equal, so that they give no signal.
-        silenced, voiced: the number of groups that become silent, and that are no longer silent.
-        rank_correlation: Spearman's correlation between old and new totals within groups, averaged over groups that are
-            silent on neither side; None if there are none.
-        largest_change: the largest change of an advantage.
+        other_best: the number of groups in which none of the previously best completions is still the best.
+        silent_before, silent_after: the number of groups that give no signal because all their totals are equal.
+        silenced, voiced: the number of groups that become silent, and the number that are no longer silent.
+        rank_correlation: Spearman's correlation between old and new totals within groups, averaged over the groups that
+            give a signal before and after, or None if there are no such groups.
+        largest_change: the largest change in an advantage.
     """
 
     groups: Numbers = field(repr=False)
@@ -77,7 +77,7 @@ class Gradients:
 
     @property
     def flipped(self) -> Rows:
-        """(n,) whether the advantage changes from positive to negative, or the reverse."""
+        """(n,) whether the advantage changes from positive to negative, or vice versa."""
         flips: Rows = _signs(self.before) * _signs(self.after) < 0
         return flips
 
@@ -89,7 +89,7 @@ class Gradients:
 
 
 def gradients(before: Floats, after: Floats, groups: Numbers) -> Gradients | None:
-    """Compare the (n,) totals of complete groups; return None if no group has two completions."""
+    """Compare the (n,) totals of complete groups. Return None if no group has at least two completions."""
     _, numbers, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     is_group = sizes > 1
     if not is_group.any():
@@ -132,7 +132,7 @@ def _signs(advantages: Floats) -> Floats:
 
 
 def _extremes(totals: Floats, numbers: Numbers) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest total of each group; inf and -inf if no completion is scored."""
+    """Return the lowest and the highest total in each group, or inf and -inf if no completion has a score."""
     count = int(numbers.max()) + 1
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     scored = ~np.isnan(totals)
@@ -154,7 +154,7 @@ def _best(totals: Floats, numbers: Numbers) -> Rows:
 
 
 def _spearman(before: Floats, after: Floats, numbers: Numbers) -> Floats:
-    """Return the rank correlation in each group, over completions with both totals; NaN if it is undefined."""
+    """Return the rank correlation in each group over completions with both totals, or NaN if it is undefined."""
     complete = ~(np.isnan(before) | np.isnan(after))
     count = int(numbers.max()) + 1
     left, right = (centered_ranks(totals[complete], numbers[complete]) for totals in (before, after))

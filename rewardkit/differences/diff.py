@@ -38,8 +38,8 @@ _READ = 2_048
 def groups_of(saved: Saved, sources: Mapping[str, str]) -> Numbers | None:
     """Return the (n,) group of each row.
 
-    Neighboring rows with the same prompt form one group, so that each epoch has its own groups. If completions of a
-    prompt are scattered over the data, all rows with that prompt form one group.
+    Neighboring rows with the same prompt form one group, so that each epoch has its own groups. If a prompt's
+    completions are scattered over the data, all rows with that prompt form one group.
     """
     prompt = sources.get("prompt", "prompt")
     names = [name for name in (prompt, *saved.apart) if name in saved.kinds]
@@ -65,12 +65,12 @@ def _digest(key: tuple[object, ...]) -> bytes:
 
 
 EXAMPLES = 10
-"""The default number of completions to show. Arbitrary: a reviewer looks at a few."""
+"""The default number of completions to show. Arbitrary: reviewers look at only a few."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A picklable source of rows in memory, for other processes."""
+    """A picklable source of in-memory rows for other processes."""
 
     rows: tuple[Row, ...]
 
@@ -89,7 +89,7 @@ def diff(
     regressions: str | os.PathLike[str] | None = None,
     examples: int = EXAMPLES,
 ) -> Differences:
-    """Compare two rewards on the same completions: totals, components, advantages, failures.
+    """Compare two rewards on the same completions: totals, components, advantages, and failures.
 
     ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` shows how an edit affects
     training: the completions whose total changes, and those whose advantage changes sign.
@@ -97,14 +97,15 @@ def diff(
     Args:
         old: a reward, or the name of one: ``path.py:name``, ``module:name``, or, with a git revision,
             ``HEAD~1:path.py:name``. A named reward is loaded and scored in a separate process. If `data` is a recorded
-            run, the run's folder means the recorded scores.
+            run, the path of its folder stands for the recorded scores.
         new: the other reward, in the same format.
-        data: a .jsonl, .json, .csv or .parquet file, TRL's completion tables, the folder of a recorded run, or rows:
-            mappings with a ``completion``, a ``prompt`` and columns.
-        columns: the name in the reward -> the column in the data, as in ``{"answer": "reference"}``.
-        limit: the maximum number of rows to use, from the start.
-        without: components to exclude on both sides. ``"expensive"`` excludes judges, reward models and programs.
-        regressions: a file of known exploits, written by ``rewardkit check --regressions``. Both rewards score them.
+        data: a .jsonl, .json, .csv, or .parquet file, TRL's completion tables, the folder of a recorded run, or rows:
+            mappings with a ``completion``, a ``prompt``, and columns.
+        columns: name in the reward -> column in the data, as in ``{"answer": "reference"}``.
+        limit: the maximum number of rows to use, starting with the first.
+        without: components to exclude on both sides. ``"expensive"`` excludes judges, reward models, and programs.
+        regressions: a file of known exploits, written by ``rewardkit check --regressions``. Both rewards score the
+            exploits.
         examples: the number of completions to show.
 
     Returns:
@@ -166,7 +167,7 @@ def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> 
 def _sides(
     pair: tuple[Any, Any], source: Data, saved: Saved, leave_out: tuple[str, ...], cases: tuple[Regression, ...]
 ) -> tuple[Side, Side]:
-    """Score with both rewards: named ones run in parallel in separate processes, others in this process."""
+    """Score with both rewards. Named rewards run in parallel in separate processes, others in this process."""
     named = {index: target_of(target) if isinstance(target, str) else target for index, target in enumerate(pair)}
     for target in named.values():
         if isinstance(target, Recorded):

@@ -1,6 +1,7 @@
-"""The differences between two rewards on the same completions, as numbers and as a report.
+"""The differences between two rewards on the same completions, as numbers and a report.
 
-``compared(before, after, source).verdict`` is one sentence; ``.text()``, ``.markdown()`` and ``.html()`` show the rest.
+``compared(before, after, source).verdict`` is one sentence. ``.text()``, ``.markdown()``, and ``.html()`` show the
+rest.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ State = Literal["same", "changed", "renamed", "added", "removed"]
 
 @dataclass(frozen=True)
 class ComponentChange:
-    """The change of one component, or of the total, from one reward to another.
+    """The change in one component, or in the total, from one reward to another.
 
     Attributes:
-        before, after: the name of the component in each reward; None if the reward lacks it. The total is ``"total"``.
-        state: the kind of change; ``"renamed"`` means that the name differs, but the scores are the same.
-        means: the mean score before and after; None if nothing was scored.
+        before, after: the component's name in each reward, or None if the reward lacks it. The total is ``"total"``.
+        state: the kind of change. ``"renamed"`` means that the names differ but the scores are the same.
+        means: the mean score before and after, or None if nothing was scored.
         changed: the number of completions that are scored differently.
-        largest_change: the largest change of a score.
+        largest_change: the largest change in a score.
         outcomes: outcome -> the number of completions with that outcome before and after, if they differ.
     """
 
@@ -69,9 +70,9 @@ class ComponentChange:
 
 
 def component_changes(before: Side, after: Side) -> tuple[ComponentChange, ...]:
-    """Return the changes of all components in the order of the new reward, then removed components, then the total.
+    """Return the changes in all components in the order of the new reward, then removed components, then the total.
 
-    Components that were left out are skipped, because they have no scores to compare.
+    Excluded components are skipped, because they have no scores to compare.
     """
     omitted = {*before.omitted, *after.omitted}
     olds, news = ([name for name in side.components if name not in omitted] for side in (before, after))
@@ -152,15 +153,16 @@ def _largest(before: np.typing.NDArray[np.float64], after: np.typing.NDArray[np.
 SCHEMA = 1
 """The version of `Differences.to_dict`."""
 _REASONS = 20
-"""The most reasons for new failures in the JSON output. Arbitrary: keeps the file small."""
+"""The maximum number of reasons for new failures in the JSON output. Arbitrary: it keeps the file small."""
 _SHOWN_EXPLOITS = 5
-"""The most exploits to show in a list. Arbitrary: keeps a report readable."""
+"""The maximum number of exploits to show in a list. Arbitrary: it keeps a report readable."""
 _EXCERPT = 94
-"""The most characters of a completion or exploit to show on a terminal: the space left on a line of 110."""
+"""The maximum number of characters of a completion or exploit to show on a terminal: the rest of a 110-character
+line."""
 _READ = 2_048
 """The number of rows to hold in memory at once. Arbitrary."""
 _CANDIDATES = 4
-"""How many rows to read per example in the report, since equal completions are shown only once. Arbitrary."""
+"""The number of rows to read per example in the report, since equal completions are shown only once. Arbitrary."""
 
 
 @dataclass(frozen=True)
@@ -170,10 +172,10 @@ class Example:
     Attributes:
         row: the row number in the data, from 0.
         columns: the columns that the rewards read.
-        totals, advantages: the values before and after; None if there is none.
+        totals, advantages: the values before and after, or None if there is no value.
         components: name -> values before and after, for components that differ on this completion.
         kind: the kind of change: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``,
-            ``"newly scored"`` or ``"changed"``.
+            ``"newly scored"``, or ``"changed"``.
     """
 
     row: int
@@ -188,12 +190,12 @@ class Example:
 
 @dataclass(frozen=True)
 class ExploitChange:
-    """Known exploits that work, that is, score at least as high as a right completion of the same prompt.
+    """Known exploits that work: they score at least as high as a correct completion for the same prompt.
 
     Attributes:
-        tried: the number of exploits scored by both rewards.
+        tried: the number of exploits that both rewards scored.
         newly_paid, no_longer_paid, still_paid: the exploits that work only with the new reward, only with the old one,
-            or with both; texts are cut short.
+            or with both. Their texts are truncated.
     """
 
     tried: int
@@ -209,14 +211,14 @@ class ExploitChange:
 
 @dataclass(frozen=True)
 class Differences:
-    """The changes for n completions if the reward `after` replaces the reward `before`.
+    """The changes in the scores of n completions if the reward `after` replaces the reward `before`.
 
     Attributes:
         data: the name of the data.
         changed: (n,) whether the total differs by more than 1e-9 (NaN equals NaN).
         components: the change in each component and, last, in the total.
-        gradients: the changes in advantages within groups, None if no prompt has two completions.
-        failing, recovered: (n,) whether only the new reward, or only the old one, fails to score the completion.
+        gradients: the changes in advantages within groups, or None if no prompt has two completions.
+        failing, recovered: (n,) whether only the new reward, or only the old reward, fails to score the completion.
         exploits: the known exploits that work with one or both of the rewards.
         examples: the completions whose scores change most, with the largest change first.
         warnings: the limits of the comparison, one sentence each.
@@ -306,7 +308,7 @@ class Differences:
             yield Part("Known exploits", [Code("\n".join(self._exploits()))])
 
     def _failures(self) -> Iterator[str]:
-        """Yield lines about completions that only one of the rewards can score, with reasons."""
+        """Yield lines about completions that only one of the rewards can score, with the reasons."""
         if recovered := int(self.recovered.sum()):
             yield f"The old reward could not score {counted(recovered, 'completion')} that the new one scores."
         if self.failing.any():
@@ -337,9 +339,7 @@ class Differences:
         return self.document.text()
 
     def markdown(self) -> str:
-        """Return the report for a pull request comment: at most 65,536 characters, with markup in completions
-        escaped.
-        """
+        """Return the report for a pull request comment: at most 65,536 characters, with completions escaped."""
         return self.document.markdown()
 
     def html(self) -> str:
@@ -348,9 +348,9 @@ class Differences:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """A table with one row per completion, as name -> (n,): totals, advantages, flips, components.
+        """A table with one row per completion, as name -> (n,): totals, advantages, flips, and components.
 
-        ``pandas.DataFrame(differences.columns)`` turns it into a data frame.
+        ``pandas.DataFrame(differences.columns)`` converts the table to a data frame.
         """
         columns: dict[str, Any] = {"total/before": self.before.total, "total/after": self.after.total}
         if (comparison := self.gradients) is not None:
@@ -408,12 +408,12 @@ def compare_sides(
     exploits: Sequence[Regression] = (),
     examples: int = 10,
 ) -> Differences:
-    """Compare two sides, that is, the scores of two rewards on the same n completions.
+    """Compare two sides: the scores of two rewards on the same n completions.
 
     Args:
         name: the name of the data.
-        groups: (n,) the group of each completion; None if there are no groups.
-        sources: the name in the reward -> the column in the data.
+        groups: (n,) the group of each completion, or None if there are no groups.
+        sources: name in the reward -> column in the data.
         exploits: the known exploits that both sides scored.
         examples: the number of completions to show.
     """
@@ -442,7 +442,7 @@ def failed(side: Side) -> Rows:
 
 
 def _exploit_changes(before: Side, after: Side, cases: Sequence[Regression]) -> ExploitChange:
-    """Compare the scores of both rewards for known exploits; a recorded run has no such scores."""
+    """Compare both rewards' scores for known exploits. A recorded run has no such scores."""
     completions: dict[tuple[bool, bool], list[str]] = {}
     for case, old, new in zip(cases, before.exploits, after.exploits, strict=False):
         if not any(map(math.isnan, (*old, *new))):
@@ -492,7 +492,7 @@ def _component_table(components: Iterable[ComponentChange]) -> Table:
 
 
 def _label(change: ComponentChange) -> str:
-    """Return the name of a component with its change, as in ``length (added)`` or ``old -> new``."""
+    """Return a component's name with its change, as in ``length (added)`` or ``old -> new``."""
     if change.before != change.after and change.before and change.after:
         return f"{change.before} -> {change.after}"
     name = change.after or change.before or ""
@@ -540,7 +540,7 @@ def _change(before: float | None, after: float | None) -> str:
 
 
 def _examples(differences: Differences, data: Saved, sources: Mapping[str, str], limit: int) -> tuple[Example, ...]:
-    """Return up to `limit` completions: flipped advantages first, then by the size of the change."""
+    """Return up to `limit` completions: those with flipped advantages first, the others by the size of the change."""
     rows = _most_affected(differences)[: _CANDIDATES * limit].tolist()
     names = sorted({*differences.before.columns, *differences.after.columns})
     texts = dict(_read(data, sources, rows, names))
@@ -553,7 +553,7 @@ def _examples(differences: Differences, data: Saved, sources: Mapping[str, str],
 
 
 def _most_affected(differences: Differences) -> np.typing.NDArray[np.int64]:
-    """Return the affected rows, the most affected first; ties keep the order of the data."""
+    """Return the affected rows, the most affected first. Ties keep the order of the data."""
     changes = np.nan_to_num(np.abs(differences.after.total - differences.before.total), nan=0.0)
     affected, advantages = differences.affected, differences.gradients
     keys = [changes]
@@ -615,7 +615,7 @@ def _example(differences: Differences, row: int, prompt: str, completion: str, c
 
 
 def _values(differences: Differences, change: ComponentChange, row: int) -> tuple[float | None, float | None] | None:
-    """Return the values of a component before and after in one row; None if they are the same."""
+    """Return a component's values before and after in one row, or None if they are the same."""
     old = None if change.before is None else differences.before.components[change.before][row : row + 1]
     new = None if change.after is None else differences.after.components[change.after][row : row + 1]
     if old is not None and new is not None and not differ(old, new)[0]:
@@ -651,7 +651,7 @@ class Limit:
     """A limit, as a number or a share: ``Limit.parsed("2%").exceeded(30, 1000)`` is True, since 3% is more than 2%.
 
     Attributes:
-        value: a number of completions or groups; a share from 0 to 1 if `relative`.
+        value: a number of completions or groups, or a share from 0 to 1 if `relative`.
         text: the limit as the user wrote it.
     """
 
@@ -684,13 +684,13 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on the changes of a comparison; None means no limit.
+    """Limits on the changes in a comparison. None means no limit.
 
     Attributes:
-        changed: completions whose total changes.
-        flips: completions whose advantage changes sign, out of those in groups.
-        silenced: groups that lose their signal.
-        failures: completions that only the new reward fails to score.
+        changed: the limit on completions whose total changes.
+        flips: the limit on completions whose advantage changes sign. A share refers to the completions in groups.
+        silenced: the limit on groups that lose their signal.
+        failures: the limit on completions that only the new reward fails to score.
     """
 
     changed: Limit | None = None
@@ -699,7 +699,7 @@ class Limits:
     failures: Limit | None = None
 
     def exceeded(self, differences: Differences) -> list[str]:
-        """Return a sentence for each exceeded limit, and one if known exploits work again."""
+        """Return a sentence for each exceeded limit, and a sentence if known exploits work again."""
         advantages, size = differences.gradients, len(differences)
         changed, failing = int(differences.changed.sum()), int(differences.failing.sum())
         flips, compared = (0, 0) if advantages is None else (advantages.flips, advantages.compared)

@@ -1,8 +1,8 @@
-"""GitHub: the pull request of a job, and our single comment on it, which is rewritten when something changes.
+"""GitHub: a job's pull request, and our single comment on it, which is rewritten when something changes.
 
 ``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a separate step, so that the
-process that runs the rewards of the pull request never has the token. Without permission to write, as in pull requests
-from forks, the text is only in the summary of the job.
+process that runs the pull request's rewards never has the token. Without write permission, as in pull requests from
+forks, the text appears only in the job summary.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from rewardkit.errors import ConfigError, DataError
 MARK = "<!-- rewardkit review -->"
 """The first line of the comment, which lets the next run find it."""
 _LONGEST = 65_000
-"""The most characters of a comment: GitHub rejects more than 65,536."""
+"""The maximum number of characters in a comment. GitHub rejects more than 65,536."""
 _SAME_AGAIN = "The rewards give the same scores as before, so there is nothing to review.\n"
 _PAGE = 100
-"""The number of comments per request: the most that GitHub's API returns."""
+"""The number of comments per request: the maximum that GitHub's API returns."""
 _TRIES = 3
-"""How often to try a request. Arbitrary: GitHub's API fails now and then, but a job should not wait for minutes."""
+"""The number of attempts per request. Arbitrary: GitHub's API fails now and then, but a job should not wait for
+minutes."""
 _TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
-"""Events whose jobs are trusted with secrets, but may have checked out untrusted code."""
+"""Events whose jobs can access secrets, but may have checked out untrusted code."""
 # No token, missing permissions, or a token without access to the repository: skip the comment.
 _REFUSED = (401, 403, 404)
 
@@ -45,8 +46,8 @@ class Job:
 
     Attributes:
         repository: ``owner/name``.
-        number: the number of the pull request; 0 if the job does not run for one.
-        base: the commit of the target branch of the pull request, or the commit before a push; "" for other events.
+        number: the number of the pull request, or 0 if the job does not run for one.
+        base: the commit of the pull request's target branch, the commit before a push, or "" for other events.
         api: the address of GitHub's API.
         summary: the file whose contents GitHub shows on the job's page.
     """
@@ -62,7 +63,7 @@ class Job:
         """Return the current job, read from the variables that GitHub Actions sets.
 
         Raises:
-            ConfigError: this is not a GitHub Actions job, or it is one in which code from forks would get a write
+            ConfigError: this is not a GitHub Actions job, or it is a job in which code from forks would get a write
                 token.
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
@@ -90,13 +91,13 @@ class Job:
         )
 
     def compared_with(self) -> str:
-        """Return the commit to compare with; fetch it if the clone is too shallow to contain it.
+        """Return the commit to compare with. Fetch it if the clone is too shallow to contain it.
 
         The merge commit that actions/checkout creates for a pull request is compared with its first parent, the newest
         commit of the target branch.
 
         Raises:
-            ConfigError: the event names no commit to compare with.
+            ConfigError: the event does not specify a commit to compare with.
             DataError: the commit cannot be fetched.
         """
         parents = [
@@ -115,10 +116,10 @@ class Job:
 
 
 def hand_over(job: Job, markdown: str, rewards: int) -> None:
-    """Write the summary of the job, and the outputs for the next steps.
+    """Write the job summary and the outputs for the next steps.
 
     Args:
-        markdown: the review; "" if nothing changes.
+        markdown: the review, or "" if nothing changes.
         rewards: the number of compared rewards.
     """
     report = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir()) / "rewardkit-review.md"
@@ -174,7 +175,7 @@ def post(job: Job, text: str, token: str) -> str:
 
 
 def _own_comments(job: Job, token: str) -> Iterator[dict[str, Any]]:
-    """Yield the comments on the pull request that have our mark and are by a bot or by the owner of the token."""
+    """Yield the comments on the pull request that have our mark and were written by a bot or by the token's owner."""
     try:
         me = _send_request(f"{job.api}/user", token)["login"]
     except urllib.error.HTTPError:  # a job's token belongs to no user
@@ -215,7 +216,7 @@ def _send_request(address: str, token: str, method: str = "GET", body: Mapping[s
 
 
 def main() -> None:
-    """Post the file named on the command line as a comment, with the token in the variable GITHUB_TOKEN."""
+    """Post the file named on the command line as a comment, using the token in the variable GITHUB_TOKEN."""
     path = Path(sys.argv[1])
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     print(post(Job.here(), text, os.environ.get("GITHUB_TOKEN", "")))

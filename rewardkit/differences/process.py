@@ -1,6 +1,6 @@
 """Run each reward in a separate process, because the modules of two versions of a file have the same name.
 
-``done_elsewhere([task, other])`` runs both tasks in parallel and returns their results; a `Job` is a task that scores.
+``done_elsewhere([task, other])`` runs both tasks in parallel and returns their results. A `Job` is a task that scores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rewardkit.scoring.sources import Saved, saved
 from rewardkit.workers.worker import Call, Launch, run_in_process
 
 _POLL = 0.2
-"""The seconds between two checks for cancellation. Arbitrary: short for a user, long for a computer."""
+"""The number of seconds between two checks for cancellation. Arbitrary: a user does not notice this delay."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Data:
 
     Attributes:
         name: the name that the user wrote.
-        address: the file or folder, as an absolute path because a revision has another working directory, or a URL.
-        rows: a function that returns the rows, if they cannot be read from `address`.
-        sources: the name in the reward -> the column in the data.
-        limit: the number of rows to read from the start; None for all.
-        until: the last batches of a recorded run to read; None for all.
+        address: a URL, or a file or folder as an absolute path, because a revision has another working directory.
+        rows: a function that returns the rows if they cannot be read from `address`.
+        sources: name in the reward -> column in the data.
+        limit: the number of rows to read from the start, or None for all rows.
+        until: the last batches of a recorded run to read, or None for all batches.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Data:
         return saved(self.address, limit=self.limit, completion=completion, rows=self.rows, until=self.until)
 
     def fixed(self, saved: Saved) -> Data:
-        """Return this data without what is written later, once it was opened as `saved`: a training may go on."""
+        """Return this data without rows written after it was opened as `saved`: a training run may be in progress."""
         return replace(self, limit=saved.size, until=saved.until)
 
 
@@ -68,7 +68,7 @@ class Task(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the reward, for messages."""
+        """The reward's name, for messages."""
 
     @property
     def place(self) -> Location:
@@ -82,7 +82,7 @@ class Job:
     """A task that scores completions with one reward.
 
     Attributes:
-        name: the name of the reward, as the user wrote it.
+        name: the reward's name, as the user wrote it.
     """
 
     name: str
@@ -125,7 +125,7 @@ def score_in_children(jobs: Sequence[Job]) -> list[Side]:
     """Run all jobs in parallel, each in a separate process, and return the scores of each.
 
     Raises:
-        RewardKitError: a reward cannot be loaded or cannot score the data, or its process dies.
+        RewardKitError: a reward cannot be loaded or cannot score the data, or its process crashes.
     """
     outcomes = run_in_children(jobs)
     for outcome in outcomes:
@@ -137,11 +137,12 @@ def score_in_children(jobs: Sequence[Job]) -> list[Side]:
 def run_in_children(
     tasks: Sequence[Task], timeout: float | None = None, cancelled: Callable[[], bool] | None = None
 ) -> list[Any]:
-    """Run all tasks in parallel, each in a separate process, and return the result or the error of each.
+    """Run all tasks in parallel, each in a separate process, and return the result or error of each task.
 
     Args:
-        timeout: seconds after which processes that are still running are ended.
-        cancelled: called several times a second; once it returns True, processes that are still running are ended.
+        timeout: the number of seconds after which processes that are still running are terminated.
+        cancelled: a function that is called several times a second. Once it returns True, all running processes are
+            terminated.
     """
     calls: list[Call] = []
     try:
@@ -174,7 +175,7 @@ def _result(task: Task, call: Call) -> Any:
 
 
 def _run_task(task: Task) -> Any:
-    """Run a task in this process; return the result, or an error."""
+    """Run a task in this process, and return its result or an error."""
     try:
         return task.run()
     except RewardKitError as error:

@@ -1,6 +1,6 @@
 """A side of a comparison without code: the scores that a run recorded during training.
 
-``recorded("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in effect at the time.
+``recorded("runs/x", saved("runs/x"), [])`` has the totals from the rewards that were active at the time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_run(address: str) -> bool:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The scores that a run recorded, by whatever rewards were in effect at the time."""
+    """The scores that a run recorded, from the rewards that were active at the time."""
 
     run: str
 
@@ -46,7 +46,7 @@ class Recorded:
 
 
 def read_recorded_side(address: str, saved: Saved, leave_out: Sequence[str]) -> Side:
-    """Return the recorded scores of the first completions of a run, in the order of the run; see `side_of`.
+    """Return the recorded scores of a run's first completions, in the order of the run. See `side_of`.
 
     Args:
         saved: the completions of the run.
@@ -73,10 +73,10 @@ def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequenc
 
     Args:
         table: (n,) columns of the ``scores`` table: total, components, outcomes, terms.
-        leave_out: terms to subtract from the totals; names that are not in the record are ignored.
+        leave_out: terms to subtract from the totals. Names that are not in the record are ignored.
 
     Raises:
-        DataError: a component to leave out is not a term.
+        DataError: a component to exclude is not a term.
     """
     left_out = tuple(name for name in leave_out if name in run.terms)
     nested_names = [name for name in leave_out if name in run.components and name not in run.terms]

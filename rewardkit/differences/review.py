@@ -1,7 +1,7 @@
 """Review a change: compare each affected reward before and after, on a sample and on generated completions.
 
 ``reviewed(changes("main"), ["rewards.py:reward"], Options(sample=Path("sample.jsonl")))`` compares the working tree
-with the revision. If only the code of a reward changes, but not its scores, there is nothing to review.
+with the revision. If a reward's code changes but its scores do not, there is nothing to review.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ from rewardkit.tree.reward import Reward, walk
 
 
 _EXAMPLES = 3
-"""The number of prompts of the sample to generate completions for. Arbitrary: each gets hundreds of completions."""
+"""The number of prompts in the sample to generate completions for. Arbitrary: each prompt gets hundreds of
+completions."""
 _MOST = 2_000
-"""The most completions to generate. Arbitrary: both revisions score each of them."""
+"""The maximum number of completions to generate. Arbitrary: both revisions score each completion."""
 _SECONDS = 3.0
-"""The most seconds to score the generated completions; a slow reward gets fewer. Arbitrary: a reviewer waits for both
-sides."""
+"""The maximum number of seconds for scoring the generated completions. A slow reward gets fewer completions.
+Arbitrary: a reviewer waits for both sides."""
 _LONGEST = 20_000
-"""The longest generated completion, in characters. Arbitrary: a longer one takes time and shows nothing more."""
+"""The maximum length of a generated completion, in characters. Arbitrary: a longer one takes time but shows nothing
+more."""
 
 Row = Mapping[str, Any]
 
@@ -51,7 +53,7 @@ class BrokenLaw:
     """A law that a reward breaks.
 
     Attributes:
-        law: the name of the law.
+        law: the law's name.
         text: the finding, as `rewardkit check` prints it.
     """
 
@@ -64,11 +66,11 @@ class InspectedReward:
     """The result of inspecting one reward.
 
     Attributes:
-        name: the name of the reward's variable.
+        name: the reward's variable name.
         made: rows with completions generated for the reward.
         found: the laws that the reward breaks.
         held: the names of the checked laws that hold.
-        reason: why the reward could not be checked; empty if it was.
+        reason: why the reward could not be checked, or "" if it was checked.
         part: whether another reward in the file contains this one and is reviewed instead.
     """
 
@@ -92,9 +94,9 @@ class Inspection:
         name: the name of the file, for messages.
         place: the location from which the process loads the file.
         targets: ``file.py:name`` for each reward, or ``file.py`` for all rewards in the file.
-        sample: the committed completions; None if there are none.
-        laws: the laws to check; if empty, only completions are generated.
-        budget: seconds for the check of each reward.
+        sample: the committed completions, or None if there are none.
+        laws: the laws to check. If empty, completions are generated, but no laws are checked.
+        budget: the number of seconds for checking each reward.
     """
 
     name: str
@@ -149,7 +151,7 @@ class Inspection:
 
 
 def _component_rewards(reward: Any) -> Iterator[Any]:
-    """Yield the parts of a composed reward, or of a list of rewards, at all levels."""
+    """Yield the parts of a composed reward or of a list of rewards, at all levels."""
     if isinstance(reward, Reward):
         yield from (node for node, _, _ in walk(reward) if node is not reward)
     elif isinstance(reward, (list, tuple)):
@@ -162,7 +164,7 @@ _EXAMPLES_OF = ("examples", "good", "bad")
 
 
 def _of_sample(reward: Any, sample: Data | None) -> dict[str, Any]:
-    """Return the first prompts of a sample as examples; the best completion of each is right, the worst is wrong."""
+    """Return a sample's first prompts as examples, with the best completion of each as good and the worst as bad."""
     from rewardkit.scoring.samples import Records
     from rewardkit.tree.conversion import tree_of
     from rewardkit.tree.evaluation.scorer import Scorer
@@ -216,7 +218,7 @@ def _make_rows(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
 
 _TESTS = ("conftest.py", "setup.py")
 _WORK = frozenset(("train", "main", "run", "parse_args", "from_pretrained", "load_dataset", "evaluate", "launch"))
-"""Functions that are called in scripts, not in modules of rewards."""
+"""Functions that are called in scripts, not in modules that define rewards."""
 _COMPLETIONS = frozenset(("completion", "completions", "messages"))
 
 
@@ -253,9 +255,9 @@ def affected_files(root: Path, changed: Collection[str], files: Collection[str])
 
 
 def may_define_rewards(root: Path, path: str) -> bool:
-    """Return whether a file looks like a module of rewards.
+    """Return whether a file looks like a module that defines rewards.
 
-    Tests and scripts do not, because importing them runs other code.
+    Tests and scripts do not count, because importing them runs other code.
     """
     name = PurePosixPath(path).name
     tree = _parse_file(root / path)
@@ -294,7 +296,7 @@ def _takes_completions(statement: ast.stmt) -> bool:
 
 
 def _is_composed(statement: ast.stmt) -> bool:
-    """Return whether a statement assigns the result of a call, an operation or a list to a variable."""
+    """Return whether a statement assigns a call, an operation, or a list to a variable."""
     value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
     return isinstance(value, (ast.Call, ast.BinOp, ast.List))
 
@@ -314,7 +316,7 @@ def _imports_rewardkit(tree: ast.Module) -> bool:
 
 
 def _parse_file(path: Path) -> ast.Module | None:
-    """Return the syntax tree of a file; None if the file is not Python or does not exist."""
+    """Return a file's syntax tree, or None if the file is not Python or does not exist."""
     try:
         return ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -337,7 +339,7 @@ class _Files:
         return paths_by_name
 
     def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
-        """Yield the files that a module imports, or whose names occur in its string literals."""
+        """Yield the files that a module imports or names in its string literals."""
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -351,7 +353,7 @@ class _Files:
                 yield from self.data.get(node.value.replace("\\", "/").rpartition("/")[2], ())
 
     def _imported(self, folders: Iterable[str], names: Sequence[str]) -> Iterator[str]:
-        """Yield the files of the module with a dotted name, and of the packages around it."""
+        """Yield the files of the module with a dotted name, and the files of the packages that contain it."""
         for prefix in folders:
             for name in names:
                 if (file := f"{prefix}{name}.py") in self.paths:
@@ -362,33 +364,34 @@ class _Files:
 
 
 def _import_base(path: str, levels: int) -> str:
-    """Return the folder that a relative import with `levels` dots starts from."""
+    """Return the folder from which a relative import with `levels` dots starts."""
     parts = path.split("/")[:-levels]
     return "".join(f"{part}/" for part in parts)
 
 
 @lru_cache
 def _folders(path: str) -> tuple[str, ...]:
-    """Return the folders that may be on ``sys.path`` for a module: its own, all parents, and their ``src`` folders."""
+    """Return the folders that may be on a module's ``sys.path``: its folder, all parents, and their ``src`` folders."""
     above = [_import_base(path, levels) for levels in range(1, path.count("/") + 2)]
     return (*above, *(f"{folder}src/" for folder in above))
 
 
 MADE = "completions generated for the reward"
 _WIDTH = 100
-"""The most characters of a generated completion to show in a report. Arbitrary: keeps it on one line of a comment."""
+"""The maximum number of characters of a generated completion to show in a report. Arbitrary: they fit on one line of
+a comment."""
 _FINDINGS = 3
-"""The most findings to show in full in a report. Arbitrary: keeps a comment readable."""
+"""The maximum number of findings to show in full in a report. Arbitrary: it keeps a comment readable."""
 
 # Files with rewards that a change affects, before and after the change.
 
 
 @dataclass(frozen=True)
 class File:
-    """The paths of a file with rewards on both sides, relative to the repository root; "" if a side lacks the file.
+    """The paths, relative to the repository root, of a file with rewards on both sides, or "" if a side lacks it.
 
     Attributes:
-        names: the names of the rewards to review; empty for all.
+        names: the names of the rewards to review. If empty, all rewards are reviewed.
     """
 
     now: str
@@ -397,7 +400,7 @@ class File:
 
 
 def files_of_targets(changes: Changes, rewards: Sequence[str]) -> Iterator[File]:
-    """Yield the files of ``path.py:name`` targets; paths are relative to the working directory."""
+    """Yield the files of ``path.py:name`` targets. Paths are relative to the working directory."""
     names: dict[str, list[str]] = {}
     for target in rewards:
         source, name = split(target)
@@ -410,7 +413,7 @@ def files_of_targets(changes: Changes, rewards: Sequence[str]) -> Iterator[File]
 
 
 def files_of_change(changes: Changes) -> Iterator[File]:
-    """Yield the files that the change affects and that look like modules of rewards."""
+    """Yield the files that the change affects and that look like modules that define rewards."""
     tracked = [
         path for path in git("ls-files", "-z", folder=changes.root).split("\0") if (changes.root / path).is_file()
     ]
@@ -431,9 +434,9 @@ class Reviewed:
 
     Attributes:
         name: ``path.py:name`` in the working tree.
-        state: the kind of change; ``"failed"`` if the new reward cannot score, with the reason in `why`.
-        sample: the differences on the sample; None if there is no sample.
-        made: the differences on completions generated for the reward; None if there are none.
+        state: the kind of change. If the new reward cannot score, it is ``"failed"``, and `why` contains the reason.
+        sample: the differences on the sample, or None if there is no sample.
+        made: the differences on completions generated for the reward, or None if there are no such completions.
         broken: laws that only the new reward breaks.
         still: the names of the laws that both versions break.
         notes: the limits of the comparison.
@@ -512,7 +515,7 @@ def _made_blocks(differences: Differences) -> Iterator[Block]:
 
 
 def _made_values(differences: Differences) -> dict[str, Any]:
-    """Return a short form of the comparison on generated completions, which have no groups, as JSON values."""
+    """Return the comparison on generated completions, which have no groups, in a short form as JSON values."""
     return {
         "completions": len(differences),
         "changed": int(differences.changed.sum()),
@@ -523,7 +526,7 @@ def _made_values(differences: Differences) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Review:
-    """The review of a change: the effect on each affected reward.
+    """The review of a change: its effect on each affected reward.
 
     Attributes:
         rewards: all rewards that the change affects.
@@ -557,7 +560,7 @@ class Review:
         return Document("Changed rewards", [*blocks, *(Paragraph(note, "note") for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the review as JSON values; docs/review.md describes the format."""
+        """Return the review as JSON values. docs/review.md describes the format."""
         return {
             "schema": 1,
             "changed": len(self.changed),
@@ -579,15 +582,15 @@ class Options:
     """The settings of a review.
 
     Attributes:
-        sample: the file of completions for all rewards; if None, ``<reward file>.sample.jsonl`` next to each reward
+        sample: the file of completions for all rewards, or None for ``<reward file>.sample.jsonl`` next to each reward
             file.
-        sources: the name in the reward -> the column in the sample.
-        limit: the number of completions of the sample to use; None for all.
-        without: components to leave out.
+        sources: name in the reward -> column in the sample.
+        limit: the number of completions in the sample to use, or None for all completions.
+        without: components to exclude.
         regressions: a file of known exploits.
         makes: whether to generate completions in addition to the sample.
-        budget: seconds for the check of each reward; 0 for no check.
-        timeout: seconds for one reward to score all completions.
+        budget: the number of seconds for checking each reward, or 0 for no check.
+        timeout: the number of seconds that one reward may take to score all completions.
         examples: the number of changed completions to show.
     """
 
@@ -642,11 +645,11 @@ class Sides:
         )
 
     def looks(self, laws: Sequence[tuple[str, ...]], budget: float, names: Sequence[str] = ()) -> list[Any]:
-        """Inspect the new and the old rewards; if a side cannot be loaded, an error takes its place.
+        """Inspect the new and the old rewards. If a side cannot be loaded, return an error in its place.
 
         Args:
-            laws: the laws to check in the new and in the old version.
-            names: the names of the reward in the new and in the old version; by default, all rewards.
+            laws: the laws to check in the new version and in the old version.
+            names: the names of the reward in the new version and in the old version. The default is all rewards.
         """
         makes = self.options.makes and not names
         target_names: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2
@@ -658,7 +661,7 @@ class Sides:
         return outcomes if len(outcomes) == 2 else [*outcomes, []]
 
     def compared(self, before: InspectedReward, after: InspectedReward) -> Reviewed:
-        """Score all completions with both rewards, and return the review of the reward."""
+        """Score all completions with both versions of a reward, and return its review."""
         name = f"{self.file.now}:{after.name}"
         notes = tuple(entry.reason for entry in (after,) if entry.reason)
         data = [entry for entry in (self.sample, _data(before, after)) if entry is not None]
@@ -697,7 +700,7 @@ class Sides:
         )
 
     def _scored(self, before: InspectedReward, after: InspectedReward, data: Sequence[Data]) -> list[Any]:
-        """Return the scores of the new and of the old reward on all data; an error takes the place of scores."""
+        """Return the scores of the new and the old reward on all data, with an error in place of missing scores."""
         names = (f"{self.file.now}:{after.name}", f"{self.revision}:{self.file.before}:{before.name}")
         tasks = [
             Several(tuple(self._job(location, f"{path}:{inspected.name}", label, dataset) for dataset in data))
@@ -733,7 +736,7 @@ def _changes(differences: Differences) -> bool:
 
 
 def _data(before: InspectedReward, after: InspectedReward) -> Data | None:
-    """Return the completions generated for either version, grouped by prompt; None if there are none."""
+    """Return the completions generated for either version, grouped by prompt, or None if there are none."""
     rows: dict[str, dict[str, Row]] = {}
     for row in (*before.made, *after.made):
         example = json.dumps({name: value for name, value in row.items() if name != "completion"}, default=repr)
@@ -743,7 +746,7 @@ def _data(before: InspectedReward, after: InspectedReward) -> Data | None:
 
 
 def _sample(path: Path, root: Path, options: Options) -> Data | None:
-    """Return the committed completions for the rewards in a file; None if there are none."""
+    """Return the committed completions for the rewards in a file, or None if there are none."""
     siblings = [path.with_name(f"{path.stem}.sample{suffix}") for suffix in (".jsonl", ".json", ".csv", ".parquet")]
     candidates = (
         [options.sample] if options.sample is not None else [sibling for sibling in siblings if sibling.is_file()]
@@ -760,7 +763,7 @@ _REQUIREMENTS = ("requirements", "constraints", "pyproject.toml", "poetry.lock",
 
 
 def review_change(changes: Changes, rewards: Sequence[str], options: Options) -> Review:
-    """Review the rewards in `rewards`; if it is empty, those that the change affects.
+    """Review the rewards in `rewards`, or if it is empty, the rewards that the change affects.
 
     Raises:
         RewardKitError: git fails, a file cannot be read, or a named reward is not in the repository.
@@ -800,7 +803,7 @@ def _of_file(side: Sides) -> Iterator[Reviewed]:
 def _paired(
     old: Sequence[InspectedReward], new: Sequence[InspectedReward]
 ) -> Iterator[tuple[InspectedReward | None, InspectedReward | None]]:
-    """Pair rewards by name, skipping parts of others; if one is left on each side, assume that it was renamed."""
+    """Pair rewards by name, skipping parts of others. If one remains on each side, assume that it was renamed."""
     before, new_names = {inspected.name: inspected for inspected in old}, {inspected.name for inspected in new}
     lost = [inspected for inspected in old if inspected.name not in new_names and not inspected.part]
     fresh = [inspected for inspected in new if inspected.name not in before and not inspected.part]

@@ -1,10 +1,10 @@
 """Git: the files of a revision in a temporary folder, and the differences between a revision and the working tree.
 
-``with checked_out("HEAD~1", Path.cwd()) as tree: ...`` provides all files of the previous commit, including those that
-``export-ignore`` would leave out. The repository and its working tree stay unchanged.
+``with checked_out("HEAD~1", Path.cwd()) as tree: ...`` provides all files of the previous commit, including files that
+``export-ignore`` would exclude. The repository and its working tree stay unchanged.
 
 ``changes("main").files`` is ``{"rewards/math.py": "rewards/math.py", "rewards/new.py": ""}``: each changed file with
-its path in the other revision, which differs if the file was renamed, and is empty if it was added.
+its path in the other revision. This path differs if the file was renamed, and is empty if the file was added.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Tree:
     Attributes:
         root: the root of the repository.
         folder: the temporary folder with the files of the revision.
-        cwd: the counterpart of the working directory in `folder`, or `folder` if it did not exist.
+        cwd: the counterpart of the working directory in `folder`, or `folder` itself if that directory did not exist.
     """
 
     root: Path
@@ -61,8 +61,8 @@ class Changes:
 
     Attributes:
         root: the root of the repository.
-        base: the commit that the working tree is compared with.
-        files: path of a changed file, relative to the root -> its path at the base; "" if it did not exist.
+        base: the commit with which the working tree is compared.
+        files: path of a changed file, relative to the root -> its path at the base, or "" if it did not exist.
         removed: the paths of removed files.
     """
 
@@ -72,12 +72,12 @@ class Changes:
     removed: tuple[str, ...] = ()
 
     def before(self, path: str) -> str:
-        """Return the path of a file at the base, relative to the root; "" if it did not exist."""
+        """Return a file's path at the base, relative to the root, or "" if the file did not exist."""
         return self.files.get(path, path)
 
 
 def changes(base: str, folder: Path | None = None) -> Changes:
-    """Compare the working tree with the last commit shared with `base`; new files count once git tracks them.
+    """Compare the working tree with the last commit shared with `base`. New files count once git tracks them.
 
     Raises:
         DataError: the folder is not in a repository, or the revision does not exist in it.
@@ -100,7 +100,7 @@ def changes(base: str, folder: Path | None = None) -> Changes:
 
 
 def shared(base: str, root: Path) -> str:
-    """Return the last commit that `base` and HEAD share, or `base` itself if the clone is too shallow to tell.
+    """Return the last commit that `base` and HEAD share, or `base` itself if the clone is too shallow to find it.
 
     Raises:
         DataError: the revision does not exist in the repository.

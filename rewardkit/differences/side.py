@@ -22,9 +22,9 @@ from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
 TOLERANCE = 1e-9
-"""A change of a score counts only if it is larger than this, as in gates."""
+"""A change in a score counts only if it is larger than this, as in gates."""
 _BATCH = 512
-"""The completions per batch, the same as the default of `rewardkit score`."""
+"""The number of completions per batch, the same as the default of `rewardkit score`."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class NotReproducible:
     """The evidence that a reward is not reproducible: it scored the same completions differently the second time.
 
     Attributes:
-        changed: the number of completions whose total changed, out of the `tried` ones.
-        largest: the largest change of a total.
+        changed: the number of the `tried` completions whose total changed.
+        largest: the largest change in a total.
     """
 
     changed: int
@@ -46,19 +46,19 @@ class Side:
     """The scores of one reward on n completions.
 
     Attributes:
-        name: the name of the reward, as the user wrote it.
-        total: (n,) the totals; NaN if a completion has none.
-        components: name -> (n,) raw values, NaN if not scored.
+        name: the reward's name, as the user wrote it.
+        total: (n,) the totals, with NaN for a completion without a total.
+        components: name -> (n,) raw values, with NaN for a completion that was not scored.
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
         errors: row -> why the row could not be scored.
         structures: component -> a fingerprint that does not depend on the component's name.
-        left_out: the names to leave out that the reward has.
-        omitted: the components that were left out.
-        columns: the columns of the data that the reward reads.
-        scheduled: whether the reward has schedules, which are at their end values here.
+        left_out: those of the names to exclude that occur in the reward.
+        omitted: the components that were excluded.
+        columns: the data columns that the reward reads.
+        scheduled: whether the reward has schedules, for which the end values are used.
         sees_batches: whether a function sees all completions of a batch.
-        exploits: the total of each known exploit, and the lowest total of a right completion; NaN if not scored.
-        unsteady: how the totals changed when completions were scored again; None if they did not.
+        exploits: the total of each known exploit and the lowest total of a correct completion, or NaN if not scored.
+        unsteady: how the totals changed when completions were scored again, or None if they did not change.
     """
 
     name: str
@@ -88,14 +88,14 @@ def score_side(
     """Score all completions in this process, and return the scores.
 
     Args:
-        name: the name of the reward, for messages.
-        sources: the name in the reward -> the column in the data.
-        leave_out: components to leave out, see `without`.
+        name: the reward's name, for messages.
+        sources: name in the reward -> column in the data.
+        leave_out: components to exclude, see `without`.
         exploits: completions to score in addition to the data.
 
     Raises:
         BindingError: the reward reads a column that the data does not have.
-        DataError: the reward compares completions of a prompt, but they are not next to each other in the data.
+        DataError: the reward compares a prompt's completions, but they are not next to each other in the data.
         RunStopped: every row would fail.
     """
     reward, left_out, omitted = omit_components(reward, leave_out)
@@ -124,7 +124,7 @@ def score_side(
 
 
 def _unsteady(columns: Columns, saved: Saved, before: Floats) -> NotReproducible | None:
-    """Score the whole first batch again, since a reward may compare all of it; return None if no total changes."""
+    """Score the whole first batch again, since a reward may compare its rows. Return None if no total changes."""
     _, again = next(columns.scores(saved.chunks(_BATCH), _BATCH))
     after = again.total
     size = len(after)
@@ -135,14 +135,14 @@ def _unsteady(columns: Columns, saved: Saved, before: Floats) -> NotReproducible
 
 
 def differ(before: Floats, after: Floats) -> np.typing.NDArray[np.bool_]:
-    """Return (n,) whether two values differ by more than `TOLERANCE`; NaN equals NaN."""
+    """Return (n,) whether two values differ by more than `TOLERANCE`. NaN equals NaN."""
     absent = np.isnan(before) | np.isnan(after)
     with np.errstate(invalid="ignore"):
         return np.where(absent, np.isnan(before) != np.isnan(after), np.abs(after - before) > TOLERANCE)
 
 
 def _paid(scorer: Scorer, case: Regression) -> tuple[float, float]:
-    """Return the total of an exploit, and the lowest total of its right completions (NaN if none is scored)."""
+    """Return an exploit's total, and the lowest total of the correct completions (NaN if none is scored)."""
     size = 1 + len(case.good)
     named, takes_all = asked_for(scorer.reward)
     columns = {

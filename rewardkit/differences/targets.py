@@ -1,4 +1,4 @@
-"""Targets: the names of rewards to compare, in a file or module, optionally at a git revision.
+"""Targets: the names of rewards to compare, each in a file or module, optionally at a git revision.
 
 ``target_of("HEAD~1:reward.py:reward")`` has the revision ``HEAD~1`` and the name ``reward.py:reward``.
 """
@@ -38,7 +38,7 @@ class Location:
         source: the object that loads the reward.
         cwd: the working directory.
         path: the entries of ``sys.path``.
-        folder: the temporary folder with the files of a revision; None for the working tree.
+        folder: the temporary folder with the files of a revision, or None for the working tree.
     """
 
     source: Source
@@ -49,7 +49,7 @@ class Location:
 
 @runtime_checkable
 class Placed(Protocol):
-    """A reward named by the user, which can be put at a location from which a process loads it."""
+    """A reward named by the user, for which a location can be provided from which a process loads it."""
 
     def placed(self) -> AbstractContextManager[Location]: ...
 
@@ -69,7 +69,7 @@ class Target:
     """A reward in a file or module.
 
     Attributes:
-        revision: the git revision; empty for the working tree.
+        revision: the git revision, or "" for the working tree.
         name: ``path.py:name`` or ``module:name``.
     """
 
@@ -110,13 +110,13 @@ def target_of(text: str) -> Target | Recorded:
 
 
 def split_named(text: str) -> tuple[str, str]:
-    """Split off the name of the reward after the last colon; ``HEAD:reward.py`` has no such name."""
+    """Split off the reward's name after the last colon. ``HEAD:reward.py`` has no such name."""
     source, name = split(text)
     return (text, "") if name.endswith(".py") else (source, name)
 
 
 def _file(revision: str, source: str, root: Path, folder: Path, cwd: Path) -> tuple[Path, str]:
-    """Return the working directory and path of a file at a revision, given relative to the directory or the root."""
+    """Return the working directory, and the path of a file in it or in the root folder of a revision."""
     source_path = Path(source)
     if source_path.is_absolute() and source_path.resolve().is_relative_to(root):
         return cwd, str(folder / source_path.resolve().relative_to(root))
@@ -134,7 +134,7 @@ def path_in(tree: Tree) -> tuple[str, ...]:
 
 
 def _moved(entry: str, root: Path, folder: Path) -> str:
-    """Return an entry of ``sys.path`` for a revision: the copy of that folder at the revision, if there is one."""
+    """Return an entry of ``sys.path`` for a revision: the copy of that folder at the revision, if a copy exists."""
     here = Path(entry or ".").resolve()
     if here.is_relative_to(root) and (folder / here.relative_to(root)).is_dir():
         return str(folder / here.relative_to(root))

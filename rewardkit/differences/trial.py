@@ -1,7 +1,7 @@
-"""A trial: another reward scores the completions of a recorded run, and its scores can be read while it works.
+"""A trial: another reward scores the completions of a recorded run. Its scores can be read while it is running.
 
-``done_elsewhere([Trial("new.py:reward", place, "runs/x", folder)])`` keeps writing `TriedPart` objects to `folder`;
-``read_parts(folder, 0)`` reads those written so far.
+``done_elsewhere([Trial("new.py:reward", place, "runs/x", folder)])`` keeps writing `TriedPart` objects to `folder`.
+``read_parts(folder, 0)`` reads the objects written so far.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from rewardkit.workers.random_state import preserved_rng
 
 KEYS = ("attempt", "rank", "part", "row")
 _BATCH = 512
-"""The completions per batch, the same as the default of `rewardkit score`."""
+"""The number of completions per batch, the same as the default of `rewardkit score`."""
 _SECONDS = 0.5
-"""The seconds between two writes. Arbitrary: often enough for a page that shows scores as they arrive."""
+"""The number of seconds between two writes. Arbitrary: often enough for a page that shows scores as they arrive."""
 _NICENESS = 10
-"""The niceness of the process, so that the page that shows the results takes precedence. Arbitrary: about half of the
+"""The niceness of the process, so that the page that shows the results takes precedence. Arbitrary: about half the
 range above 0."""
 
 
 @dataclass(frozen=True)
 class TriedPart:
-    """The scores of a part of the completions.
+    """The scores of some of the completions.
 
     Attributes:
-        keys: (n, 4) attempt, rank, part and row of each completion.
-        totals: (n,) the totals; NaN if a completion could not be scored.
+        keys: (n, 4) attempt, rank, part, and row of each completion.
+        totals: (n,) the totals, with NaN for a completion that could not be scored.
         errors: row of this part -> why the row could not be scored.
-        omitted: components that were left out of the reward, the same in all parts.
-        scheduled: whether the reward has schedules, which are at their end values here.
+        omitted: the components that were excluded from the reward, the same in all parts.
+        scheduled: whether the reward has schedules, for which the end values are used.
     """
 
     keys: Numbers
@@ -56,12 +56,12 @@ class Trial:
     """A `Task` that scores the training completions of a run in a separate process.
 
     Attributes:
-        name: the name of the reward, as the user wrote it.
+        name: the reward's name, as the user wrote it.
         place: the location from which the process loads the reward.
         run_folder: the absolute path of the run's folder.
         folder: the folder for the parts.
-        leave_out: components to leave out, see `without`.
-        since: the first step to score; None for all steps.
+        leave_out: components to exclude, see `without`.
+        since: the first step to score, or None for all steps.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Trial:
     since: int | None = None
 
     def run(self) -> int:
-        """Load the reward, score the completions, and return their number.
+        """Load the reward, score the completions, and return the number of completions.
 
         Raises:
             BindingError: the reward reads a column that the run does not have.
@@ -98,7 +98,7 @@ class Trial:
         return saved.size
 
     def _write(self, number: int, parts: list[TriedPart]) -> int:
-        """Write parts to a file with the given number; return the number of the next file."""
+        """Write parts to a file with the given number, and return the number of the next file."""
         path = _file(Path(self.folder), number)
         draft = path.with_suffix(".tmp")
         draft.write_bytes(pickle.dumps(parts))
@@ -107,7 +107,7 @@ class Trial:
 
 
 def read_parts(folder: Path, number: int) -> Iterator[list[TriedPart]]:
-    """Yield the parts in each file from `number` on, up to the last file written so far."""
+    """Yield the parts in all files so far, starting with file `number`."""
     while (path := _file(folder, number)).is_file():
         yield pickle.loads(path.read_bytes())
         number += 1

@@ -1,7 +1,7 @@
-"""Rewards for agents: turns and calls of a trajectory, claims in its answer, and the environment after the rollout.
+"""Rewards for agents: the turns and calls in a trajectory, claims in its answer, and the environment's final state.
 
-``rk.agents.tool_errors(each=-0.1, free=1)`` gives -0.2 to a trajectory with three errors. No reward here is a share of
-all calls, because nine trivial successes would hide a failure.
+``rk.agents.tool_errors(each=-0.1, free=1)`` gives -0.2 to a trajectory with three errors. No reward in this module
+scores a fraction of all calls, because nine trivial successes would hide a failure.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ def final_state(
     bounds: Bounds = (0.0, 1.0),
     on_error: Literal["raise"] | float | None = None,
 ) -> Reward:
-    """Score the state of the environment after the rollout, with your function.
+    """Score the environment's state after the rollout with your function.
 
     ``rk.agents.final_state(sold)`` calls ``sold(environment, item="tea")`` for each completion, where "item" is a
     dataset column.
 
     Args:
-        check: accepts the environment as its first argument, then the same arguments as a function with ``@rk.reward``:
-            columns by name and type, ``trajectory``, ``completion``. It returns a bool, a number, or an ``rk.Score``.
-            If it is annotated ``-> float | None``, it can return None to abstain. It must not change the environment,
-            and can be async. A ConnectionError, TimeoutError, or ``rk.RewardFailure`` means that the score could not be
-            computed. Any other exception is a bug.
+        check: accepts the environment as its first argument, followed by the same arguments as a function with
+            ``@rk.reward``: columns by name and type, ``trajectory``, ``completion``. It returns a bool, a number, or an
+            ``rk.Score``. If it is annotated ``-> float | None``, it can return None to abstain. It must not change the
+            environment. It can be async. If it raises a ConnectionError, TimeoutError, or ``rk.RewardFailure``, the
+            score could not be computed. Any other exception is a bug.
         name: the component's name, by default the function's name.
         bounds: the lowest and the highest score.
         on_error: the behavior if the function has a bug, as in ``@rk.reward``.
@@ -109,10 +109,10 @@ def final_state(
 
 @dataclass(frozen=True)
 class EnvironmentReward:
-    """A reward function that asks each environment for its own reward."""
+    """A reward function that calls each environment's ``get_reward``."""
 
     def check(self, batch: Batch, name: str) -> None:
-        """Raise a BindingError if no environment has its own reward."""
+        """Raise a BindingError if no environment has ``get_reward``."""
         environments = batch.rollouts.environments or []
         if environments and not any(map(_may_pay, environments)):
             raise BindingError(
@@ -125,7 +125,7 @@ class EnvironmentReward:
 
 
 def _may_pay(environment: Any) -> bool:
-    """Return whether an environment has its own reward, or is in a mix in which another kind may have one."""
+    """Return whether an environment, or another environment in the same mixed run, may have ``get_reward``."""
     kind = type(environment)
     watch = getattr(kind, "_rewardkit_watch", None)
     mixed = isinstance(watch, Watch) and watch.mixed
@@ -133,13 +133,14 @@ def _may_pay(environment: Any) -> bool:
 
 
 def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
-    """Score the environment's own reward, the result of its ``get_reward()``, as a component.
+    """Use the environment's own reward, the result of its ``get_reward()``, as a component.
 
-    ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` counts that reward only for rollouts
+    ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` uses that reward only for rollouts
     that end with an answer. With ``environment_factory=funcs.environments(Shop)``, TRL does not see ``get_reward``, so
-    the reward is counted once. Without ``funcs.environments``, TRL also adds it to the sum.
+    the reward is counted once. Without ``funcs.environments``, TRL also adds the reward to the sum, so it is counted
+    twice.
 
-    If the result is None, the component abstains. It also abstains for environments without a reward in a mixed run.
+    If the result is None, the component abstains. In a mixed run, it also abstains for environments without a reward.
 
     Args:
         bounds: the lowest and the highest value that ``get_reward`` returns. Gates, penalties, and normalization need
@@ -162,7 +163,7 @@ _TRAJECTORY = Parameter("trajectory", "trajectory")
 
 @dataclass(frozen=True)
 class Between:
-    """A score of 1.0 between two counts, which falls to 0.0 over a margin outside them."""
+    """A score that is 1.0 between two counts and falls to 0.0 over a margin outside them."""
 
     low: float
     high: float
@@ -188,14 +189,15 @@ class Between:
 
 
 def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
-    """Score 1.0 if the number of turns is from `low` to `high`. Outside this range, it falls to 0.0 over `margin`.
+    """Score 1.0 if there are `low` to `high` turns. Outside this range, the score falls to 0.0 over `margin`.
 
     ``rk.agents.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
 
     Args:
         low: the minimum number of turns that scores 1.0, at least 0.
         high: the maximum number of turns that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
-        margin: how many turns outside the range bring the score to 0.0. With 0, any count outside the range scores 0.0.
+        margin: the number of turns outside the range at which the score reaches 0.0. With 0, any count outside the
+            range scores 0.0.
 
     Raises:
         RewardDefinitionError: `low` is above `high`, or a number is negative.
@@ -206,15 +208,16 @@ def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
 def calls_between(
     low: float, high: float, *, tool: str | None = None, margin: float = 0.0, form: Form = "auto"
 ) -> Reward:
-    """Score 1.0 if the number of tool calls is from `low` to `high`. Outside this range, it falls to 0.0 over `margin`.
+    """Score 1.0 if there are `low` to `high` tool calls. Outside this range, the score falls to 0.0 over `margin`.
 
     ``rk.agents.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, even if it failed.
 
     Args:
         low: the minimum number of calls that scores 1.0, at least 0.
         high: the maximum number of calls that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
-        tool: the tool whose calls count, None for all tools.
-        margin: how many calls outside the range bring the score to 0.0. With 0, any count outside the range scores 0.0.
+        tool: the tool whose calls are counted, or None for all tools.
+        margin: the number of calls outside the range at which the score reaches 0.0. With 0, any count outside the
+            range scores 0.0.
         form: the notation for calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
@@ -252,7 +255,7 @@ def _between(name: str, function: Between, form: Form = "messages") -> Reward:
 
 
 def _calls_in(form: Form, name: str) -> Parameter:
-    """Return the parameter for a trajectory whose calls are in messages, or in text in the notation `form`."""
+    """Return the parameter for a trajectory with calls in messages, or in text in the notation `form`."""
     check_form(form, name)
     return Parameter("trajectory", "trajectory", view=TextCallsOf(form))
 
@@ -263,7 +266,7 @@ def _short(value: float) -> float:
 
 @dataclass(frozen=True)
 class ToolSuccess:
-    """A check that each of several tools has answered at least once without an error."""
+    """A check that each of several tools returned at least one result without an error."""
 
     tools: tuple[str, ...]
     partial: bool
@@ -284,8 +287,7 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
     ``pay`` succeeded, no matter how many other calls failed.
 
     Args:
-        tools: the names of one or more tools. Because the number of tools is fixed, extra calls cannot dilute a
-            failure.
+        tools: the names of one or more tools. The number of tools is fixed, so extra calls cannot hide a failure.
         partial: if True, score the fraction of the tools that succeeded.
 
     Raises:
@@ -331,11 +333,11 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
     ``rk.agents.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
 
     An error is a tool result that is marked as an error, or a malformed call. A call without a result is not an error.
-    If the environment itself broke, the row fails and no errors are counted.
+    If the environment itself failed, the row fails and no errors are counted.
 
     Args:
         each: the penalty for one error, below 0.
-        most: the largest penalty, `each` or lower.
+        most: the largest total penalty, `each` or lower.
         free: the number of errors that are not penalized.
         form: the notation for calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
@@ -363,7 +365,7 @@ class Finished:
     """A check that the trajectory ended with an answer."""
 
     reads_cut = True
-    """True because the check must know which completions ran into the token limit."""
+    """Whether the reward needs to know which completions were cut off at the token limit. This one does."""
 
     def __call__(self, trajectory: Trajectory) -> float | Score:
         if trajectory.finished:
@@ -379,8 +381,8 @@ class Finished:
 def finished() -> Reward:
     """Score 1.0 if the trajectory ended with an answer, else 0.0. Use it as a gate's condition.
 
-    ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` scores an answer only if the last turn calls no tool and was
-    not cut off at the token limit.
+    ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` scores an answer only if the last turn does not call a tool
+    and was not cut off at the token limit.
     """
     return primitive(Finished(), "finished", "agents.finished()", _TRAJECTORY)
 
@@ -400,7 +402,7 @@ _SILENCE = (
 
 @dataclass(frozen=True)
 class NoClaimWithoutCall:
-    """A check that each claim in the answer is supported by a result of its tool."""
+    """A check that a tool result supports each claim in the answer."""
 
     claims: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -435,7 +437,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 
 def _denied(text: str, start: int, end: int) -> bool:
-    """Return whether the clause of a phrase denies or supposes it, or its sentence is a question."""
+    """Return whether the clause negates the phrase or makes it hypothetical, or the sentence is a question."""
     # 200 characters is arbitrary, but longer than a clause; with a limit, time stays linear.
     begin = max(
         (match.end() for match in _CLAUSE.finditer(text, max(0, start - 200), start)), default=max(0, start - 200)
@@ -449,13 +451,14 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
     ``rk.agents.no_claim_without_call({"book": ["booked", "reserved"]})`` gives 0.0 to the answer ``Your table is
     booked.`` unless a call to ``book`` returned without an error, and 1.0 to ``I could not get it booked.``
 
-    An answer that claims nothing scores 1.0, so use this reward in a gate, or add a reward for the answer. For claims
-    in free-form wording, use a judge whose rubric contains ``{transcript}``.
+    An answer without claims scores 1.0, so use this reward in a gate, or add a reward for the answer. For claims in
+    free-form wording, use a judge whose rubric contains ``{transcript}``.
 
     Args:
-        claims: tool name -> the phrases that claim that the tool succeeded. Phrases are found as whole words in the
-            visible answer. Case, white space, and invisible characters are ignored. A phrase is not a claim if it is in
-            a question, or in a clause that negates it or makes it hypothetical ("not booked", "once it is booked").
+        claims: a map from each tool name to the phrases that claim that the tool succeeded. Phrases match whole words
+            in the visible answer. Case, white space, and invisible characters are ignored. A phrase is not a claim if
+            it is in a question, or in a clause that negates it or makes it hypothetical ("not booked", "once it is
+            booked").
 
     Raises:
         RewardDefinitionError: there are no claims, or a phrase has no visible characters.

@@ -1,6 +1,6 @@
-"""Evaluate arithmetic that a model wrote: ``arithmetic("3 * (4 + 5)") == 27``, without ``eval``.
+"""Evaluation of arithmetic that a model wrote, without ``eval``: ``arithmetic("3 * (4 + 5)") == 27``.
 
-For equation tasks such as Countdown, where a reward checks the value of an expression and the numbers it uses.
+It is meant for equation tasks such as Countdown, in which a reward checks an expression's value and numbers.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ def arithmetic(
 ) -> Fraction:
     """Return the exact value of an arithmetic expression: ``arithmetic("(7 - 1) / 4") == Fraction(3, 2)``.
 
-    ``arithmetic("3 * 4 + 5", numbers=[3, 4, 5])`` is 17. ``arithmetic("17", numbers=[3, 4, 5])`` raises, because 17 is
-    not one of the given numbers.
+    ``arithmetic("3 * 4 + 5", numbers=[3, 4, 5])`` is 17. ``arithmetic("17", numbers=[3, 4, 5])`` raises ValueError,
+    because 17 is not one of the given numbers.
 
     Args:
         expression: numbers (``12`` or ``0.5``), ``+ - * /`` (also ``× · ÷ −``), parentheses, and a sign before a number
             or a parenthesis, with at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
             ``2(3)`` raise ValueError.
-        numbers: the numbers the expression may use, none negative. None allows any numbers.
-        each: how often each given number must be used: "once" or "at most once". A number that is listed twice can be
+        numbers: the nonnegative numbers that the expression may use. None allows any numbers.
+        each: how often each given number must be used: "once" or "at most once". A number that is listed twice may be
             used twice.
 
     Returns:
-        A Fraction, which compares and computes with int and float.
+        A Fraction, which can be compared and combined with int and float.
 
     Raises:
-        ValueError: the text is not an expression, divides by zero, or uses other numbers. The message names them.
+        ValueError: the text is not an expression, divides by zero, or uses other numbers, which the message lists.
         RewardDefinitionError: `numbers` or `each` is invalid.
     """
     if each not in get_args(Each):

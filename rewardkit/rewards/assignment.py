@@ -1,6 +1,6 @@
-"""Assignment: pair the items of two lists so that the total worth of the pairs is as large as possible.
+"""Assignment: pairs of items from two lists with the largest possible total worth.
 
-``assigned([[1, 5], [2, 9]])`` is ``[(0, 0), (1, 1)]``: together they are worth 10, more than any other pairing.
+``assigned([[1, 5], [2, 9]])`` is ``[(0, 0), (1, 1)]``: these pairs are worth 10 in total, more than any other pairing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ def assigned(worths: list[list[int]]) -> Pairs:
     """Return the pairs (row, column) with the largest sum of worths; each row and column is in at most one pair.
 
     ``worths`` is a full matrix (rows, columns) of nonnegative values. The algorithm is the Hungarian method with
-    shortest augmenting paths (Kuhn 1955; Jonker and Volgenant 1987); its time is ``min(rows, columns) ** 2 * max(rows,
-    columns)``.
+    shortest augmenting paths (Kuhn 1955; Jonker and Volgenant 1987). Its running time is proportional to ``min(rows,
+    columns) ** 2 * max(rows, columns)``.
     """
     if len(worths) > len(worths[0]):
         return [(row, column) for column, row in assigned([list(column) for column in zip(*worths, strict=True)])]

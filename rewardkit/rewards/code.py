@@ -1,4 +1,4 @@
-"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` if the test has input 2, output 4.
+"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` for input 2 and output 4.
 
 With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 scores 0.0.
 """
@@ -53,7 +53,7 @@ _SHOWN_PROBLEMS = 2
 
 @dataclass(frozen=True)
 class Program(TextExtractor):
-    """An extractor for the last fenced Python block, else the last without a language, else a text without fences."""
+    """An extractor for the last fenced Python block, the last block without a language, or text without fences."""
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
@@ -75,7 +75,7 @@ def _has_code(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Room:
-    """The settings for running programs: their limits and their isolation."""
+    """The settings for running programs: limits and isolation."""
 
     limits: Limits
     packages: bool
@@ -83,24 +83,24 @@ class Room:
     service: Service | None = None
 
     def place(self) -> Place:
-        """Return the place where programs run; raise RewardFailure if no sandbox works."""
+        """Return the environment in which programs run; raise RewardFailure if no sandbox works."""
         return self.service or chosen(packages=self.packages, unsafe=self.unsafe)
 
     def submit(self, function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
-        """Return the future of a call of `function` in the pool for sandboxes, by default one thread per core."""
+        """Call `function` in the sandbox thread pool, by default with one thread per core, and return the future."""
         return _pool(os.getpid(), AT_ONCE if self.service else None).submit(function, *arguments)
 
 
 @cache
 def _pool(process: int, threads: int | None) -> ThreadPoolExecutor:
-    """Return the thread pool of this process: a parent's threads do not survive a fork."""
+    """Return this process's thread pool. There is one per process because threads do not survive a fork."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return ThreadPoolExecutor(max_workers=threads or cores, thread_name_prefix="rewardkit-sandbox")
 
 
 @dataclass(frozen=True)
 class GoldTests:
-    """A reader of gold cells with tests; it refuses tests that cannot be checked where programs run."""
+    """A reader for gold cells with tests. It rejects tests that cannot be checked in the configured sandbox."""
 
     packages: bool
     extract: Extractor | None
@@ -122,7 +122,7 @@ class GoldTests:
 
 
 def _checked_here(tests: Tests) -> Tests:
-    """Return `tests`; refuse those that an HTTP sandbox cannot run, or that cannot be checked without running code."""
+    """Return `tests`; reject tests that an HTTP sandbox cannot run, or that cannot be checked without running code."""
     for number, test in enumerate(tests.printed, 1):
         size = sum(map(len, test.expected)) + len(test.expected)
         if size > OUTPUT_BYTES:
@@ -136,7 +136,7 @@ def _checked_here(tests: Tests) -> Tests:
 
 @dataclass(frozen=True)
 class CodeTests:
-    """The share of the tests that a program passes."""
+    """The fraction of tests that a program passes."""
 
     room: Room
     credit: Credit
@@ -169,7 +169,7 @@ class CodeTests:
 
 @dataclass(frozen=True)
 class CodeRuns:
-    """A check that a program runs to its end."""
+    """A check that a program runs to completion."""
 
     room: Room
     waits: ClassVar[bool] = True
@@ -209,28 +209,28 @@ def code_tests(
     ``[{"input": "2", "output": "4"}, {"input": "3", "output": "6"}]``.
 
     The program runs in a sandbox: bubblewrap or, if you are root, Linux namespaces. It must produce output or values,
-    and never sees the expected ones, so only correct results score. See ``docs/code.md``.
+    but it never sees the expected ones, so only correct results score. See ``docs/code.md``.
 
     Args:
         column: the column with the tests, in the format of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode,
-            HumanEval, MBPP, or others: a list (or its text) of ``{"input": ..., "output": ...}``, ``{"inputs": [...],
+            HumanEval, MBPP, or others: a list (or JSON text) of ``{"input": ..., "output": ...}``, ``{"inputs": [...],
             "outputs": [...]}`` with or without "fn_name", a list of assertions such as ``"assert add(1, 2) == 3"``,
             ``{"setup": ..., "asserts": [...]}``, pytest functions, unittest classes, or ``check(candidate)`` with
             "entry_point". Outputs are compared line by line, without white space at line ends. If the format identifies
-            a dataset, the dataset's own rule applies.
+            a dataset, the dataset's own comparison rule applies.
         credit: ``"partial"``: passed tests / all tests; ``"binary"``: 1.0 if all tests pass, else 0.0.
-        timeout: seconds of CPU time per test. A program that waits is terminated after twice this time plus one second.
-            After two timeouts, the remaining tests are skipped and count as failed.
-        memory: megabytes of address space, at least 64. The interpreter itself needs about 20.
+        timeout: seconds of CPU time per test. A program that waits instead of computing is terminated after twice this
+            time plus one second. After two timeouts, the remaining tests are skipped and count as failed.
+        memory: megabytes of address space, at least 64. The interpreter itself needs about 20 megabytes.
         packages: if True, programs can import packages installed on this machine (such as numpy), not only the standard
             library.
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
             run programs themselves. Programs can import the service's packages, and ``packages`` does not apply.
-        unsafe: if True, run without a sandbox, with only time and memory limits.
+        unsafe: if True, programs run without a sandbox, with only time and memory limits.
         tolerance: the allowed difference between numbers and the expected numbers, absolute or relative, at least 0 and
             less than 1, such as 1e-6. It applies to a program's output or result, and to ``==`` in assertions. There is
-            no relative tolerance if an integer is expected. None uses the dataset's own rule or, if there is none,
-            exact comparison.
+            no relative tolerance if an integer is expected. None uses the dataset's own comparison rule or, if there is
+            none, exact comparison.
         extract: finds the program: by default, the last fenced Python block, else the last fenced block without a
             language, else the whole visible text if there is no fence.
         gold: finds the tests in a gold cell that is text, such as ``rk.extract.fenced("json")``.
@@ -289,14 +289,14 @@ def code_runs(
     program that does nothing gets 1.0, so do not train on this reward alone.
 
     Args:
-        column: the column with the tests, as in ``code_tests``. The first test provides the program's input, and setup
-            code runs before the program. None for no input.
+        column: the column with the tests, as in ``code_tests``. The first test provides the program's input, and its
+            setup code runs before the program. None means no input.
         timeout: seconds of CPU time.
         memory: megabytes of address space, at least 64.
         packages: if True, programs can import packages installed on this machine.
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
             run programs themselves. Programs can import the service's packages, and ``packages`` does not apply.
-        unsafe: if True, run without a sandbox, with only time and memory limits.
+        unsafe: if True, programs run without a sandbox, with only time and memory limits.
         extract: finds the program, as in ``code_tests``.
         gold: finds the tests in a gold cell that is text.
 

@@ -1,6 +1,6 @@
 """Diversity: ``rk.diversity()`` gives 1.0 to an answer that is unique in its group, and 0.0 if all answers agree.
 
-For one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>``, ``<answer>blue</answer>`` get 0.5, 0.5 and 1.0.
+For one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>``, ``<answer>blue</answer>`` get 0.5, 0.5, and 1.0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rewardkit.tree.reward import Reward
 
 @dataclass(frozen=True)
 class Distinctness:
-    """The share of the other completions in a group that gave a different answer."""
+    """The fraction of the other completions in a group that have a different answer."""
 
     read: PlainText
 
@@ -52,11 +52,11 @@ class Distinctness:
 def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> Reward:
     """Score the fraction of the group's other completions that have a different answer.
 
-    Three completions of one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>`` and ``<answer>blue</answer>``,
-    get 0.5, 0.5 and 1.0. If a completion is alone in its group, the reward abstains.
+    Three completions for one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>``, and ``<answer>blue</answer>``,
+    get 0.5, 0.5, and 1.0. If a completion is alone in its group, the reward abstains.
 
-    This rewards different answers, not correct ones. Give it a small weight next to a reward for correctness, and put
-    it behind a gate that requires some quality. Otherwise, the policy learns to give odd answers.
+    This reward favors different answers, not correct ones. Give it a small weight next to a reward for correctness, and
+    put it behind a gate that requires some quality. Otherwise, the policy learns to give odd answers.
 
     Args:
         extract: finds the answer, by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole

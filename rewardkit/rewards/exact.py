@@ -18,7 +18,7 @@ from rewardkit.tree.reward import Reward
 @final
 @dataclass(frozen=True)
 class FinalText(TextExtractor):
-    """An extractor for the marked answer, else the stated one, else the whole visible text."""
+    """An extractor for the marked answer, else the stated answer, else the whole visible text."""
 
     def find(self, answer: str) -> str | None:
         text = own_words(answer)
@@ -40,7 +40,7 @@ _WORDS_OF_LATEX = re.compile(r"\s*\\(?:text(?:bf|it|rm)?|math(?:rm|bf))\s?\{([^{
 
 @dataclass(frozen=True)
 class Exact:
-    """A comparison of texts that ignores white space and Unicode form; if `loosely`, also marks around the texts."""
+    """A string comparison that ignores white space and Unicode form and, if `loosely`, marks around the strings."""
 
     ignore_case: bool
     loosely: bool
@@ -75,10 +75,10 @@ def exact(
 
     Args:
         column: the column with the gold answer: text, int, or a list of accepted answers.
-        extract: finds the answer. By default the marked answer (``<answer>``, ``\\boxed{}``, ``####``), else the answer
-            in the last "The answer is", else the whole visible text. In this case, quotation marks, emphasis, and a
-            final period around the answer are ignored. If you pass `extract`, the answer that it finds is compared
-            unchanged.
+        extract: finds the answer. By default, this is the marked answer (``<answer>``, ``\\boxed{}``, ``####``), else
+            the answer in the last "The answer is", else the whole visible text. With this default, quotation marks,
+            emphasis, and a final period around the answer are ignored. If you pass `extract`, the answer that it finds
+            is compared unchanged.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``. Without
             it, text that is a list of quoted strings is read as a list of accepted answers. ``rk.extract.whole()``
             keeps it as one answer, for answers that are lists themselves.

@@ -22,8 +22,8 @@ from rewardkit.tree.reward import Reward
 Anchored = bool | Literal["start"]
 
 _ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060\ufeff]")
-"""Invisible characters that tokenizers and editors leave between words. Other invisible characters outside tags, such
-as NUL or a lone surrogate, break code that expects only white space between the tags, and may hide text."""
+"""Invisible characters that tokenizers and editors leave between words. They are allowed between tags. Other invisible
+characters, such as NUL or a lone surrogate, may hide text and break code that expects only white space between tags."""
 
 _SAME_LANGUAGE = {
     "py": "python",
@@ -38,7 +38,7 @@ _SAME_LANGUAGE = {
 
 @dataclass(frozen=True)
 class Tags:
-    """A check that each tag occurs once, in order, closed and with visible content, and that nothing is outside."""
+    """A check that each tag occurs once in order, is closed, and has visible content, with no text outside tags."""
 
     pairs: tuple[Marks, ...]
     partial: bool
@@ -74,7 +74,7 @@ class Tags:
         return 1.0 if self.first and self._in_order(text) else self._judged(text)
 
     def _in_order(self, text: str) -> bool:
-        """Return True in the usual case, decided quickly: all tags in order, with no other "<" between them."""
+        """Return whether a quick check finds all tags in order, with no other "<" between them."""
         first = self.first
         position = 0
         for opening, closing in self.pairs:
@@ -93,7 +93,7 @@ class Tags:
         return text.find(first, position) < 0 and not (self.anchored is True and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
-        """Return the score after a check of each tag, with the errors in the note."""
+        """Return the score from a check of each tag, with the errors in the note."""
         starts: dict[str, list[int]] = {mark: [] for mark in self.marks}
         for match in self.any_mark.finditer(text):
             starts[match.group()].append(match.start())
@@ -146,7 +146,7 @@ class Tags:
 
 
 def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, anchored: Anchored = True) -> Reward:
-    """Score 1.0 if each tag occurs exactly once, in this order, closed and with visible content, else 0.0.
+    """Score 1.0 if each tag occurs exactly once in this order, is closed, and has visible content, else 0.0.
 
     ``rk.tags("think", "answer")`` gives 1.0 to ``"<think>6*7</think>\\n<answer>42</answer>"``, and 0.0 with a note if
     there is a second ``<answer>``, an empty one, or text outside the tags.
@@ -155,9 +155,9 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
         names: the tags, in order: each is one word without brackets, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or a
             pair of opening and closing marks, such as ``("<start_working_out>", "<end_working_out>")``.
         partial: if True, each correct tag adds 1/len(names) to the score. Text outside the tags counts as one more
-            wrong tag.
-        prefilled: the first tag, if the prompt already ends with its opening mark, as with reasoning models' chat
-            templates.
+            incorrect tag.
+        prefilled: the first tag, if the prompt already ends with its opening mark, as in chat templates for reasoning
+            models.
         anchored: True: only white space may come before, between, or after the tags. ``"start"``: text may follow the
             last tag (``<think>...</think> The answer is 42.``). False: text may be anywhere.
 
@@ -196,7 +196,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
 
 @dataclass(frozen=True)
 class FencedBlock:
-    """A check for a closed fenced block of a language with visible content."""
+    """A check for a closed fenced block in a given language, with visible content."""
 
     language: str
     single: bool
@@ -215,7 +215,7 @@ class FencedBlock:
 
 
 def _language(info_string: str) -> str:
-    """Return the language a fence names: ``_language('py title="a.py"')`` is ``"python"``."""
+    """Return the language from a fence's info string: ``_language('py title="a.py"')`` is ``"python"``."""
     word = re.split(r"[\s{},:]", info_string.strip("{} ").removeprefix("."), maxsplit=1)[0]
     return _SAME_LANGUAGE.get(word, word)
 
@@ -227,7 +227,7 @@ def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any
 
     Args:
         language: the first word after the opening fence, in any case; ``""`` for a fence without a language. Aliases
-            match: py and python3 are python; js, ts, sh, shell (for bash), and yml also work.
+            match: py and python3 match python, and js, ts, sh, shell (for bash), and yml also work.
         single: if True, no other fenced block is allowed.
         extract: finds the text to search, ``rk.extract.whole()`` by default.
 

@@ -1,4 +1,4 @@
-"""Compare a JSON answer with a gold one: ``rk.json_match("gold")`` scores the values that are right.
+"""JSON comparison: ``rk.json_match("gold")`` scores the fraction of correct values in a JSON answer.
 
 If the gold is ``{"sku": "a-7", "qty": 31}``, the answer ``{"sku": "a-7", "qty": 30}`` scores 0.5, with the note
 ``qty: 30 is not 31``. docs/json.md has the formula.
@@ -38,7 +38,7 @@ Steps = tuple[str | None, ...]
 """A path without positions: ``lines[].sku`` is ``("lines", None, "sku")``."""
 
 LEAF: Final = 1 << 20
-"""The worth of a leaf. A blank leaf (null, "", {} or []) is worth 1, so that no number of blanks outweighs a leaf."""
+"""The worth of a leaf. A blank leaf (null, "", {}, or []) is worth 1, so that no number of blanks outweighs a leaf."""
 
 _BLANK: tuple[Any, ...] = (None, "", {}, [])
 # "items[].price": a name, or "[]" for all items of an array.
@@ -52,7 +52,8 @@ class Part:
 
     Attributes:
         value: a leaf, or a dict or list of parts.
-        number: shared by all equal values, and only by these, of one document, or of an answer and its gold.
+        number: an identifier. Values in one document, or in an answer and its gold document, have the same identifier
+            if and only if they are equal.
         worth: the total worth of the leaves in the value.
     """
 
@@ -74,7 +75,7 @@ class Rules:
 @final
 @dataclass(slots=True, eq=False)
 class Document:
-    """A JSON value in parts; made by ``Document.of``."""
+    """A JSON value split into parts, created by ``Document.of``."""
 
     rules: Rules
     numbers: dict[object, int]
@@ -84,11 +85,11 @@ class Document:
 
     @classmethod
     def of(cls, value: Any, rules: Rules, *, gold: Document | None = None, extra: bool = True) -> Document:
-        """Return `value` split into parts; the parts of an answer share the numbers of its `gold`.
+        """Return `value` split into parts. The parts of an answer share the identifiers of its `gold`.
 
         Args:
             gold: the gold document, if `value` is an answer.
-            extra: True to keep keys that the gold never has at their path.
+            extra: True to keep keys that the gold document never has at their path.
         """
         gold_paths = None if extra or gold is None else gold.paths()
         tree = cls(rules, dict(gold.numbers) if gold else {}, gold_paths)
@@ -96,7 +97,7 @@ class Document:
         return tree
 
     def paths(self) -> frozenset[Steps]:
-        """Return the paths of all values, leaves or not."""
+        """Return the paths of all values, including values that are not leaves."""
         return frozenset(path[:length] for path in self.leaves for length in range(len(path) + 1))
 
     def _part(self, value: Any, path: Steps) -> Part:
@@ -124,14 +125,14 @@ class Document:
 
 
 def _word(leaf: Any) -> str:
-    """Return a leaf as text, the same for 1 and 1.0. It is text because the hashes of numbers can be predicted."""
+    """Return a leaf as text, the same for 1 and 1.0. Text is used because the hashes of numbers are predictable."""
     if isinstance(leaf, float) and leaf.is_integer():
         return repr(int(leaf))
     return repr(leaf)
 
 
 def steps_of(path: Any) -> Steps:
-    """Return the steps of a path: ``steps_of("lines[].sku") == ("lines", None, "sku")``.
+    """Return the steps in a path: ``steps_of("lines[].sku") == ("lines", None, "sku")``.
 
     Raises:
         RewardDefinitionError: `path` is not a valid path.
@@ -151,8 +152,8 @@ def steps_of(path: Any) -> Steps:
 def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) -> Pairs:
     """Return as many pairs (range, number) as possible, by position, in which the range contains the number.
 
-    From the lowest number up, each number takes the range that ends first among those that contain it: no other choice
-    leaves more ranges for the remaining numbers.
+    In ascending order, each number is paired with the range that ends first among the unpaired ranges that contain it.
+    No other choice leaves more ranges for the remaining numbers.
     """
     pending_ranges = sorted(((low, high, position) for position, (low, high) in enumerate(ranges)), reverse=True)
     open_ranges: list[tuple[Decimal, int]] = []
@@ -172,10 +173,10 @@ def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) 
 
 
 COMPARISONS = 100_000
-"""The maximum number of comparisons. Beyond it, unequal array items score nothing and are not split."""
+"""The maximum number of comparisons. Beyond it, unequal array items get no credit and are not split."""
 
 _EXACT = Context(prec=1_000)
-"""A context with more digits than the difference of any two numbers in a document can have."""
+"""A context with more digits than the difference between any two numbers in a document can have."""
 
 _CONTAINERS = ("{}", "[]")
 
@@ -183,14 +184,15 @@ _CONTAINERS = ("{}", "[]")
 @final
 @dataclass(frozen=True)
 class Matching:
-    """The rules for equality and for pairing the items of arrays.
+    """The rules for equality and for pairing array items.
 
     Attributes:
         rules: the rules for the equality of values.
-        keys: objects in arrays are paired only if they agree on the first of these keys that they have.
+        keys: the pairing keys. Objects in arrays are paired only if they agree on the first of these keys that they
+            have.
         tolerance: the allowed difference from a gold number.
-        relative: the allowed difference as a share of the gold number.
-        extra: True if keys that the gold does not have lower the credit.
+        relative: the allowed difference as a fraction of the gold number.
+        extra: True if keys that are not in the gold document lower the credit.
     """
 
     rules: Rules
@@ -204,7 +206,7 @@ class Matching:
         return bool(self.tolerance or self.relative)
 
     def margin(self, gold: Decimal) -> Decimal:
-        """Return the allowed distance of a number from `gold`."""
+        """Return the allowed distance from the number `gold`."""
         return max(self.tolerance, _EXACT.multiply(self.relative, abs(gold)))
 
     def close(self, gold: Any, answer: Any) -> bool:
@@ -218,10 +220,10 @@ class Matching:
 @final
 @dataclass(frozen=True, eq=False)
 class GoldDocument:
-    """A gold JSON value, split into parts only when an answer differs from it.
+    """A gold JSON value, which is split into parts only when an answer differs from it.
 
     Attributes:
-        from_text: whether the cell holds JSON text, in which a null is meant.
+        from_text: whether the cell contains JSON text, in which a null is intended.
     """
 
     value: Any
@@ -238,7 +240,7 @@ class GoldDocument:
 
 
 def credit(gold: GoldDocument, answer: Any, matching: Matching, comparisons: int = COMPARISONS) -> tuple[float, str]:
-    """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; only a credit of 1.0 has an empty note."""
+    """Return (credit from 0.0 to 1.0, note) for a parsed JSON value. The note is empty only if the credit is 1.0."""
     if _canonical(answer) == gold.text:  # the usual case of a correct answer, fast
         return 1.0, ""
     gold_document = gold.document
@@ -268,15 +270,15 @@ def _canonical(value: Any) -> str:
 
 
 class _TooMany(Exception):
-    """An error for more comparisons than the limit."""
+    """The error that is raised if there are more comparisons than the limit."""
 
 
 @final
 @dataclass(eq=False)
 class _Comparison:
-    """One comparison of an answer with its gold.
+    """The comparison of one answer with its gold document.
 
-    The number of comparisons does not depend on the order of any array, so neither does the effect of the limit.
+    The order of array items does not affect the number of comparisons, and therefore does not affect the limit.
     """
 
     matching: Matching
@@ -287,7 +289,7 @@ class _Comparison:
     arrays: dict[tuple[int, int], tuple[int, Pairs]] = field(default_factory=dict)
 
     def worth(self, gold: Part, answer: Part) -> int:
-        """Return the worth of the leaves of `gold` that `answer` has in the same place."""
+        """Return the total worth of the leaves in `gold` that `answer` has in the same place."""
         self._spend(1)
         if gold.number == answer.number:
             return gold.worth
@@ -326,7 +328,7 @@ class _Comparison:
         return pairs
 
     def _kind(self, part: Part) -> object:
-        """Return the kind of an item: only items of the same kind are paired; equal leaves have the same kind."""
+        """Return the kind of an item. Only items of the same kind are paired. Equal leaves have the same kind."""
         if isinstance(part.value, dict) and part.value:
             key = next((key for key in self.matching.keys if key in part.value), None)
             return "{}" if key is None else (key, part.value[key].number)
@@ -360,7 +362,7 @@ class _Comparison:
         return [(rows[row], columns[column]) for row, column in pairs]
 
     def explain(self, gold: Part, answer: Part, path: Path, violations: Violations) -> None:
-        """Add the differences between `gold` and `answer` to `violations`, along the pairs that `worth` has found."""
+        """Add the differences between `gold` and `answer` to `violations`, using the pairs that `worth` found."""
         gold_value, answer_value = gold.value, answer.value
         if gold.number == answer.number:
             return
@@ -392,7 +394,7 @@ class _Comparison:
 def _grouped(
     gold: list[Part], answer: list[Part], rows: Iterable[int], columns: Iterable[int], kind: Callable[[Part], object]
 ) -> dict[object, tuple[list[int], list[int]]]:
-    """Return the positions of items by kind, for the kinds that both sides have."""
+    """Return the positions of items by kind, for kinds that occur on both sides."""
     groups: dict[object, tuple[list[int], list[int]]] = {}
     for row in rows:
         groups.setdefault(kind(gold[row]), ([], []))[0].append(row)
@@ -425,7 +427,7 @@ _ARRAYS = ("aligned", "ordered")
 
 @dataclass(frozen=True)
 class GoldJson:
-    """A reader of gold cells with a document: a dict, list or number, or JSON text."""
+    """A reader for gold cells with a document: a dict, a list, a number, or JSON text."""
 
     rules: Rules
     extract: Extractor | None
@@ -453,7 +455,7 @@ def _as_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class JsonMatch:
-    """The share of the gold document that the answer's document matches."""
+    """The fraction of the gold document that the answer matches."""
 
     matching: Matching
 
@@ -476,25 +478,26 @@ def json_match(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """Score how much of a gold JSON document the completion's JSON matches: 1.0 only if everything matches.
+    """Score the fraction of a gold JSON document that the completion's JSON matches: 1.0 only if everything matches.
 
     ``rk.json_match("gold")`` gives 0.5 to ``{"sku": "a-7", "qty": 30}`` if "gold" is ``{"sku": "a-7", "qty": 31}``.
 
     The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold document are its strings, numbers,
-    true, false, null, empty objects, and empty arrays. *right* counts the leaves that the answer matches. A blank leaf
-    (null, "", {}, []) that is matched does not count (*blanks*). Leaves that the gold document does not have are
-    *extra*. The presence and type of a value score nothing, and neither do placeholders. ``rk.json_schema`` rewards
-    structure. docs/json.md has examples.
+    true, false, null, empty objects, and empty arrays. *right* counts the leaves that the answer matches. A matched
+    blank leaf (null, "", {}, []) does not count (*blanks*). Leaves that the gold document does not have are *extra*.
+    The presence and type of a value get no credit, and neither do placeholders. ``rk.json_schema`` rewards structure.
+    docs/json.md has examples.
 
     Args:
         column: the column with the gold document: JSON text, or a dict or list. Text is preferable: Arrow gives all
             dicts in a column the same keys and fills the gaps with None.
-        arrays: how items are paired. ``"aligned"``: in any order, so that as much as possible matches; ``"ordered"``:
-            by position; one or more keys such as ``"sku"``: objects are paired by the value of the first of these keys
-            that they have, and other items are aligned.
+        arrays: how array items are paired. ``"aligned"``: in any order, so that as much as possible matches;
+            ``"ordered"``: by position; one or more keys such as ``"sku"``: objects are paired by the value of the first
+            of these keys that they have, and other items are aligned.
         tolerance: the absolute distance from a gold number that still counts as correct, for all numbers. By default,
             numbers must be equal. 1 equals 1.0, but not true.
-        relative: the same, as a fraction of the gold number, at least 0.0. The larger of the two tolerances applies.
+        relative: the tolerance as a fraction of the gold number, at least 0.0. The larger of the two tolerances
+            applies.
         ignore: paths to exclude, such as ``"note"`` or ``"lines[].id"``.
         ignore_case: if True, ignore the case of strings. White space and Unicode form (NFC) are always ignored. Keys
             are compared exactly.
@@ -504,8 +507,8 @@ def json_match(
         gold: finds the JSON in a gold cell that is text, such as ``rk.extract.after("####")``.
 
     Returns:
-        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong). Beyond this
-        limit, only array items that are equal as a whole count.
+        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (enough for about 70 items that are all
+        incorrect). Beyond this limit, array items count only if they are completely equal.
 
     Raises:
         RewardDefinitionError: an option is invalid, or a tolerance is negative or infinite.
@@ -551,7 +554,7 @@ def json_match(
 
 
 def _keys(arrays: object) -> tuple[str, ...]:
-    """Return the keys by which objects are paired; empty if `arrays` is an option."""
+    """Return the keys by which objects are paired; empty if `arrays` is "aligned" or "ordered"."""
     if isinstance(arrays, str):
         if arrays in _ARRAYS:
             return ()

@@ -38,7 +38,7 @@ def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> 
 
     ``rk.json_valid()`` gives 1.0 to ``<answer>{"total": 12.5}</answer>``, and 0.0 to ``{"total": 12.5,}``.
 
-    ``{}`` and ``null`` are also valid JSON, so this reward covers only the form. Use it as the condition of a gate:
+    ``{}`` and ``null`` are also valid JSON, so this reward checks only the form. Use it as a gate's condition:
     ``rk.gate(when=rk.json_valid(kind="object"), then=...)``.
 
     Args:

@@ -1,4 +1,4 @@
-"""Language: ``rk.language("de")`` gives 0.5 to a text with as many German as English words."""
+"""Language: ``rk.language("de")`` gives 0.5 to a text that is half German and half English."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rewardkit.tree.reward import Reward
 # Tags, special tokens and LaTeX commands: the Latin letters in "<b>", "<|im_end|>" and "\frac" are not words.
 _MARKUP = re.compile(r"</?\w+>|<\|[^<>|]*\|>|<\uff5c[^<>\uff5c]*\uff5c>|\\[A-Za-z]+")
 _MOST_MARKUP = 50
-"""The maximum number of different tags and commands. A text with more of them is read as prose in brackets."""
+"""The maximum number of different tags and commands. A text with more of them is treated as prose in brackets."""
 
 # Three marks or more, as in Markdown.
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)", re.DOTALL)
@@ -47,18 +47,18 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 # The start of JSON with text in it: '{"', "[{"; "[1, 2]" is short and has no words.
 _JSON = re.compile(r'[{\[]\s*["{\[]')
 _MOST_BROKEN = 50
-"""The maximum number of false starts of JSON, each of which may take time linear in the text."""
+"""The maximum number of failed attempts to parse JSON. Each attempt may take time linear in the text length."""
 
 
 def without_markup(text: str) -> str:
-    """Return `text` without tags, special tokens and LaTeX commands, which are Latin in every language."""
+    """Return `text` without tags, special tokens, and LaTeX commands, which use Latin letters in every language."""
     if "<" not in text and "\\" not in text:
         return text
     return text if len(set(_MARKUP.findall(text))) > _MOST_MARKUP else _MARKUP.sub(" ", text)
 
 
 def prose(text: str) -> str:
-    """Return `text` without the parts that are not in any language: code, formulas, addresses, JSON, markup."""
+    """Return `text` without the parts that are not natural language: code, formulas, addresses, JSON, and markup."""
     if "```" in text or "~~~" in text:
         text = _without_fences(text)
     if "`" in text:
@@ -125,7 +125,7 @@ def _without_json(text: str) -> str:
 
 @dataclass(frozen=True)
 class Script:
-    """The share of letters that belong to the given scripts."""
+    """The fraction of letters that belong to the given scripts."""
 
     scripts: tuple[str, ...]
     minimum: float
@@ -150,10 +150,11 @@ class Script:
 
 
 LEAST = 5
-"""The smallest number of words in a passage, unless the text has fewer; in longer texts it is more. Shorter passages
-are identified by chance: "no" is a word of several languages."""
+"""The minimum number of words in a passage, unless the text has fewer. In longer texts, the minimum is higher. The
+language of a shorter passage would be a guess: "no" is a word in several languages."""
 _PASSAGES = 4_000
-"""Passages of a longer text have more words, one for each 4,000 characters of it, so that it has few passages."""
+"""The number of characters per word in the minimum passage length: in a text with n characters, a passage has at least
+n / 4,000 words. This limits the number of passages."""
 
 _CJK = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -179,9 +180,10 @@ class Passage:
     """A sequence of consecutive words.
 
     Attributes:
-        text: the words in a script of the language (or kana in Chinese text), from which the language is identified.
+        text: the words in one of the language's scripts (or kana in Chinese text), from which the language is
+            identified.
         words: the number of words in `text`.
-        own: the number of words in a script of the language itself.
+        own: the number of words in one of the language's scripts.
     """
 
     text: list[str] = field(default_factory=list)
@@ -202,7 +204,7 @@ class Passage:
 # Arbitrary size: larger than the vocabulary of a batch.
 @lru_cache(maxsize=65_536)
 def scripts_and_words(token: str) -> tuple[frozenset[str], int]:
-    """Return the scripts of a token, and the number of words in it."""
+    """Return the scripts and the number of words in a token."""
     if token.isascii():
         letters = sum(map(str.isalpha, token))
         return frozenset(("LATIN",) if letters else ()), int(letters > 1)
@@ -223,10 +225,10 @@ def _name(script: str) -> str:
 
 
 def passages(text: str, own_scripts: frozenset[str], foreign: Counter[str]) -> Iterator[Passage]:
-    """Yield passages of one or more sentences from `text`, for a language in the scripts `own_scripts`.
+    """Yield passages of one or more sentences from `text`, for a language that uses the scripts `own_scripts`.
 
-    Words in other scripts are counted in `foreign`, by script. Kana are kept in Chinese text, because they show that it
-    is Japanese.
+    Words in other scripts are counted in `foreign`, by script. Kana are kept in Chinese text because they indicate that
+    it is Japanese.
     """
     least = max(LEAST, len(text) // _PASSAGES)
     family = own_scripts | _KANA if "CJK" in own_scripts else own_scripts
@@ -260,23 +262,23 @@ def passages(text: str, own_scripts: frozenset[str], foreign: Counter[str]) -> I
 
 
 SHORTEST = 4
-"""The fewest words whose language can be identified; shorter texts are judged by their script. Arbitrary: closely
-related languages share most short texts."""
+"""The minimum number of words needed to identify a language. Shorter texts are judged by their script. The number is
+arbitrary: most short texts are possible in several closely related languages."""
 
 DOUBT = 0.2
-"""A passage counts as another language if the expected language is less than this many times as probable.
+"""If the expected language is less than this many times as probable as another one, the passage counts as the other.
 
-Of passages in the expected language, 0.2% of those with 5 words count as another language, and 0.1% of those with 10.
-Of passages in another language, 0.8% and 0.3% are missed among languages in Latin script, 10% and 4% among languages
-that share another script. Higher values misjudge more calculations with names in them: of 2,638 solutions of GSM8K, 9
-lose points at 0.3, 5 at 0.2, and 2 at 0.1."""
+Passages in the expected language count as another language in 0.2% of cases with 5 words, and in 0.1% with 10 words.
+Passages in another language are missed in 0.8% and 0.3% of cases if both languages use Latin script, and in 10% and 4%
+if they share another script. Higher values misjudge more calculations that contain names: out of 2,638 GSM8K solutions,
+9 lose points at 0.3, 5 at 0.2, and 2 at 0.1."""
 
 _OTHER_SCRIPT = "in another script"
 
 
 @dataclass(frozen=True)
 class Language:
-    """The share of words that are in a language."""
+    """The fraction of words that are in a language."""
 
     minimum: float
 
@@ -305,7 +307,7 @@ class Language:
 
 
 def _language(passage: Passage, code: str, languages: tuple[str, ...]) -> str:
-    """Return the language of a passage; `code` in case of doubt."""
+    """Return the language of a passage; `code` if in doubt."""
     if len(languages) == 1:
         return code
     probabilities = ranked(" ".join(passage.text), languages)
@@ -336,38 +338,38 @@ def language(
 
     ``rk.language("de")`` gives 1.0 to ``Das ist ein kleines Haus.`` and 0.0 to ``This is a small house.``
 
-    Words in the visible text are counted. Code, formulas, addresses, numbers, JSON, and tags do not count, and a text
-    with no other words scores 0.0, so reward the task as well. Each Chinese or Japanese character is a word.
+    Words in the visible text are counted. Code, formulas, addresses, numbers, JSON, and tags are excluded. A text
+    without other words scores 0.0, so also reward the task. Each Chinese or Japanese character is a word.
 
     A word in a script that the language does not use counts as another language. Otherwise, a passage of a few words
     counts as another language only if that language is more than five times as probable, so names and terms do not
-    matter. A text with fewer than four words is too short to identify. It is judged by its script, and the note
-    mentions it. Therefore, a one-word answer is neither penalized nor rewarded by chance.
+    matter. The language of a text with fewer than four words cannot be identified. Such a text is judged by its script,
+    and the note mentions this. Therefore, a one-word answer is neither penalized nor rewarded by chance.
 
-    The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words in the thinking. To do the
-    same, pass ``extract=rk.extract.raw()``.
+    The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts the words in the thinking. To include
+    the thinking, pass ``extract=rk.extract.raw()``.
 
     ``rk.language(script="Latin")`` instead scores the fraction of letters in a script, without a model and over the
     whole completion: 1.0 for ``It is 42.`` and 0.5 for ``Итого total``, in which half of the letters are Cyrillic. It
-    cannot distinguish English from German. Tags, special tokens, and LaTeX commands are not counted, provided that
-    there are at most 50 different ones. Formulas and code count as Latin letters, so allow for them with `minimum`.
+    cannot distinguish English from German. Tags, special tokens, and LaTeX commands are not counted if there are at
+    most 50 different ones. Letters in formulas and code count as Latin, so allow for them with `minimum`.
 
     Args:
         name: a language by its ISO 639-1 code (``"en"``, ``"zh"``, ``"en-US"``) or English name (``"german"``).
-        script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, which means all of its
+        script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, which stands for all of its
             scripts.
-        column: a column with each row's language. If the cell is None, the reward abstains.
-        minimum: the fraction that scores 1.0, greater than 0.0 and at most 1.0. Below it, the score is fraction /
-            minimum. Technical terms in another script count as words in another language. A value of about 0.8 allows
-            for them.
-        extract: finds the text. The default is the visible text, without thinking, or, for a script, the whole
+        column: the column with each row's language. If the cell is None, the reward abstains.
+        minimum: the fraction at which the score reaches 1.0, greater than 0.0 and at most 1.0. Below it, the score is
+            fraction / minimum. Technical terms in another script count as words in another language. To allow for them,
+            use a value of about 0.8.
+        extract: finds the text. The default is the visible text without thinking or, for a script, the whole
             completion.
 
     Raises:
         RewardDefinitionError: not exactly one of `name`, `script`, and `column` is given, a language or script is
             unknown, or `minimum` is outside (0, 1].
         MissingExtraError: the extra ``language`` is not installed.
-        CoercionError: while scoring: a cell of the column is not a known language.
+        CoercionError: while scoring: a cell in the column is not a known language.
     """
     if sum(argument is not None for argument in (name, script, column)) != 1:
         raise RewardDefinitionError(
@@ -404,7 +406,7 @@ def language(
 
 
 def _scripts(name: str) -> tuple[str, ...]:
-    """Return the script with this name, or those of a language."""
+    """Return the script with this name, or the scripts of the language with this name."""
     script_name = name.lower() if isinstance(name, str) else ""
     scripts_by_name = {script.lower(): (script,) for scripts in SCRIPTS.values() for script in scripts} | {
         "han": SCRIPTS["zh"]

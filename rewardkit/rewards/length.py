@@ -1,9 +1,9 @@
-"""Length: ``rk.length.overlong(100, 20)`` gives -0.5 to a completion of 90 tokens, halfway into the buffer.
+"""Length: ``rk.length.overlong(100, 20)`` gives -0.5 to a completion with 90 tokens, halfway into the buffer.
 
-Tokens are those of ``completion_ids`` (including the end-of-sequence token, as TRL passes them). Words and characters
-are counted in the whole completion, thinking included, unless `extract` selects a part. A run of white space counts as
-one character; invisible characters do not count. If an extractor finds nothing, the length is 0; if it gives up because
-the text is longer than 200,000 characters, the length is infinite.
+Tokens are counted in ``completion_ids``, which includes the end-of-sequence token, as passed by TRL. Words and
+characters are counted in the whole completion, including thinking, unless `extract` selects a part. A run of white
+space counts as one character. Invisible characters do not count. If an extractor finds nothing, the length is 0. If it
+gives up because the text is longer than 200,000 characters, the length is infinite.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Count = Literal["trajectory", "answer"]
 
 @dataclass(frozen=True)
 class Length:
-    """A counter for the tokens of a completion, or for the words or characters of its text."""
+    """A counter for the tokens in a completion, or for the words or characters in its text."""
 
     unit: Unit
 
@@ -61,14 +61,14 @@ def own_words(trajectory: Trajectory) -> str:
 
 
 def last_words(trajectory: Trajectory) -> str:
-    """Return the visible answer; empty if the trajectory did not end with one."""
+    """Return the visible answer; empty if the trajectory did not end with an answer."""
     return trajectory.answer
 
 
 def measured_by(
     name: str, unit: Unit, extract: Extractor | Any, count: Count | None = None
 ) -> tuple[Length, tuple[Parameter, ...]]:
-    """Return the counter for a reward and the parameters that the counter reads."""
+    """Return a reward's counter and the parameters that the counter reads."""
     if count is not None:
         if count not in _COUNTED:
             raise RewardDefinitionError(f"{name}: count must be one of {', '.join(_COUNTED)}, got {shorten(count)}")
@@ -103,7 +103,7 @@ def short_number(value: float) -> float:
 
 @dataclass(frozen=True)
 class LengthBetween:
-    """A score of 1.0 between two lengths, which falls to 0.0 over a margin outside them."""
+    """A score that is 1.0 between two lengths and falls to 0.0 over a margin outside them."""
 
     length: Length
     low: float
@@ -141,8 +141,8 @@ def between(
         margin: the distance outside the range, in `unit`, at which the score reaches 0.0. With 0, any length outside
             the range scores 0.0.
         extract: finds the text whose words or characters are counted, by default the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` counts only its
-            final answer. Token ids would also count tool results.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, and ``"answer"`` counts only
+            its final answer. Token ids are not supported because they include tool results.
 
     Raises:
         RewardDefinitionError: `low` is above `high`, a number is negative, or the unit is unknown.
@@ -170,7 +170,7 @@ def between(
 
 @dataclass(frozen=True)
 class OverlongPenalty:
-    """A penalty of 0.0 up to a length, which then falls to -1.0 over a buffer."""
+    """A penalty that is 0.0 up to a length and then falls to -1.0 over a buffer."""
 
     length: Length
     max_length: float
@@ -197,16 +197,16 @@ def overlong(
     ``rk.length.overlong(100, 20)`` gives 0.0 to 80 tokens or fewer, -0.5 to 90 tokens, and -1.0 to 100 tokens or more.
     Add the penalty to other rewards.
 
-    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13. The numbers are the same as from TRL's
+    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13. The numbers are the same as those from TRL's
     ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
 
     Args:
         max_length: the length at which the penalty reaches -1.0, greater than 0.
-        buffer: the number of units before `max_length` over which the penalty grows, from 0 to `max_length`.
+        buffer: the number of units before `max_length` over which the penalty grows, between 0 and `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
         extract: finds the text whose words or characters are counted, by default the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` counts only its
-            final answer. Token ids would also count tool results.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, and ``"answer"`` counts only
+            its final answer. Token ids are not supported because they include tool results.
 
     Raises:
         RewardDefinitionError: the length is not positive, or `buffer` is greater than `max_length`.
@@ -248,13 +248,13 @@ class Formula(ABC):
 
     @abstractmethod
     def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
-        """Return the scores, (n,), from whether each answer is right, (n,), and from the lengths, (n,)."""
+        """Return the scores, (n,), based on whether each answer is correct, (n,), and on the lengths, (n,)."""
 
 
 @final
 @dataclass(frozen=True)
 class LengthOfCorrect(Reward):
-    """A reward from a length and from whether the answer is correct; it abstains or fails if one of the two does."""
+    """A reward based on the length and on whether the answer is correct. It abstains or fails if either input does."""
 
     correct: Reward
     length: Reward
@@ -315,7 +315,7 @@ def _of_correct(
 @final
 @dataclass(frozen=True)
 class Cosine(Formula):
-    """A half cosine between two values for right completions, and between two for wrong ones; see `cosine`."""
+    """A half cosine between two values for correct completions and two for incorrect ones; see `cosine`."""
 
     max_length: float
     right: Bounds
@@ -346,22 +346,22 @@ def cosine(
     threshold: float = 1.0,
     unit: Unit = "tokens",
 ) -> Reward:
-    """Give correct completions more if they are shorter, and incorrect completions more if they are longer.
+    """Score correct completions higher if they are shorter, and incorrect completions higher if they are longer.
 
-    ``rk.length.cosine(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to an incorrect
-    one.
+    ``rk.length.cosine(rk.number("answer"), 100)`` gives 0.75 to a correct answer with 50 tokens, and -0.75 to an
+    incorrect one.
 
     If *a* and *b* are the values for the longest and the shortest completion, and *t* = min(length / max_length, 1),
     the score is a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought
-    Reasoning (arXiv:2502.03373), appendix C.1. The numbers are the same as from TRL's ``get_cosine_scaled_reward`` if
-    `correct` agrees with TRL's answer check.
+    Reasoning (arXiv:2502.03373), appendix C.1. The numbers are the same as those from TRL's
+    ``get_cosine_scaled_reward`` if `correct` agrees with TRL's answer check.
 
     Args:
-        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
-        max_length: the length from which the value no longer changes, greater than 0.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this reward.
+        max_length: the length above which the value no longer changes, greater than 0.
         right: the values for a correct completion at `max_length` and at length 0.
         wrong: the values for an incorrect completion at `max_length` and at length 0.
-        threshold: the lowest score from `correct` that means a correct answer.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
@@ -388,7 +388,7 @@ def cosine(
 @final
 @dataclass(frozen=True)
 class ShortestCorrect(Formula):
-    """A score from 1 for a group's shortest correct completion to `low` for its longest; see `shortest_correct`."""
+    """A score from 1 for a group's shortest correct completion to `low` for the longest; see `shortest_correct`."""
 
     low: float
     name: ClassVar[str] = "shortest_correct"
@@ -406,23 +406,23 @@ class ShortestCorrect(Formula):
 
 
 def _relative(lengths: Floats) -> Floats:
-    """Return the lengths of a group scaled from 0 for the shortest to 1 for the longest; all 0 if they are equal."""
+    """Return a group's lengths, scaled from 0 for the shortest to 1 for the longest; all 0 if they are equal."""
     shortest, longest = lengths.min(), lengths.max()
     return (lengths - shortest) / (longest - shortest) if longest > shortest else np.zeros(len(lengths))
 
 
 def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
-    """Score a prompt's shortest correct completion 1.0, its longest correct one `low`, and incorrect ones 0.0.
+    """Score a group's shortest correct completion 1.0, its longest correct completion `low`, and incorrect ones 0.0.
 
-    Suppose that three of four completions are correct and have 20, 30, and 40 tokens. They get 1.0, 0.75, and 0.5, and
-    the incorrect one gets 0.0, so brevity never raises an incorrect answer's score. Lengths are compared only within
-    the group, so hard prompts can have long answers. This reward follows the length reward of Kimi k1.5
-    (arXiv:2501.12599, section 2.3.3), which also counts the lengths of incorrect completions.
+    If three of four completions are correct and have 20, 30, and 40 tokens, they get 1.0, 0.75, and 0.5. The incorrect
+    completion gets 0.0, so brevity never raises an incorrect answer's score. Lengths are compared only within the
+    group, so hard prompts can have long answers. This reward follows the length reward of Kimi k1.5 (arXiv:2501.12599,
+    section 2.3.3), which also counts the lengths of incorrect completions.
 
     Args:
-        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this reward.
         low: the value for the longest correct completion, from 0.0 to 1.0.
-        threshold: the lowest score from `correct` that means a correct answer.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
@@ -439,7 +439,7 @@ def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float 
 @final
 @dataclass(frozen=True)
 class Kimi(Formula):
-    """A score from 0.5 for a group's shortest completion to -0.5 for its longest, at most 0 for a wrong one."""
+    """A score from 0.5 for a group's shortest completion to -0.5 for its longest, at most 0 if it is incorrect."""
 
     name: ClassVar[str] = "kimi"
     by_group: ClassVar[bool] = True
@@ -459,25 +459,26 @@ class Kimi(Formula):
 
 
 def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
-    """Reward short completions and penalize long ones, relative to their group: Kimi k1.5's length reward.
+    """Reward a group's shorter completions and penalize its longer ones: Kimi k1.5's length reward.
 
     If a group has completions with 20, 30, and 40 tokens, correct completions get 0.5, 0.0, and -0.5, and incorrect
-    ones get 0.0, 0.0, and -0.5. An incorrect completion is never rewarded for being short. Add this reward to others.
+    ones get 0.0, 0.0, and -0.5. An incorrect completion is never rewarded for being short. Add this reward to other
+    rewards.
 
     With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l*, and an incorrect one
     gets the smaller of *l* and 0. All completions get 0 if they have the same length. Source: Kimi k1.5
     (arXiv:2501.12599, section 2.3.3), which adds it to the reward for the answer with a small weight, and only after
     the first part of training.
 
-    For one group, ``unit="characters"``, and the same answer check, open-r1's ``len_reward`` gives the same numbers.
-    However, it also compares completions for different prompts if a batch has several, and it counts invisible
-    characters and every space. If it cannot parse the gold answer, it treats answers as correct, while `correct`
-    abstains or raises.
+    For one group, with ``unit="characters"`` and the same answer check, open-r1's ``len_reward`` gives the same
+    numbers. However, ``len_reward`` also compares completions for different prompts if a batch has several, and it
+    counts invisible characters and every space. If ``len_reward`` cannot parse the gold answer, it treats answers as
+    correct, whereas `correct` abstains or raises an error.
 
     Args:
-        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one, and
-            the completion's length does not count.
-        threshold: the lowest score from `correct` that means a correct answer.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this reward,
+            and the completion's length does not count.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
@@ -511,7 +512,7 @@ def _positive(budget: float) -> float:
 @final
 @dataclass(frozen=True)
 class Budget(Formula):
-    """Credit for correct completions by how well they keep to a budget; see `budget`."""
+    """Credit for correct completions, depending on how well they keep to a budget; see `budget`."""
 
     form: Form
     alpha: float
@@ -542,27 +543,27 @@ def budget(
     threshold: float = 1.0,
     unit: Unit = "tokens",
 ) -> Reward:
-    """Reward correct completions that keep to a token budget: LCPO, which was used to train L1.
+    """Reward correct completions that keep to a token budget: LCPO, the method that trained L1.
 
-    ``rk.length.budget(correct, 1000)`` gives 1.0 to a correct completion with 1,000 tokens, 0.7 to one with 2,000 or 0,
-    and -0.3 to an incorrect one with 2,000. With ``form="max"``, correct completions get 0.5 for 1,000 tokens and 0.2
-    for 2,000, and incorrect ones always get 0.0.
+    ``rk.length.budget(correct, 1000)`` gives 1.0 to a correct completion with 1,000 tokens, 0.7 to a correct one with
+    2,000 or 0 tokens, and -0.3 to an incorrect one with 2,000. With ``form="max"``, correct completions get 0.5 for
+    1,000 tokens and 0.2 for 2,000, and incorrect ones always get 0.0.
 
-    If *n* is the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions whose length
-    should match the budget (padding up to the budget also raises the score). ``"max"`` is correct * clip(alpha * (b -
-    n) + delta, 0, 1), for completions of at most this length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697).
-    The prompt must state the budget: "Think for 1000 tokens."
+    If *n* is the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b). Use it if the length should
+    match the budget (padding up to the budget also raises the score). ``"max"`` is correct * clip(alpha * (b - n) +
+    delta, 0, 1). Use it if the budget is a maximum. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The
+    prompt must state the budget, for example "Think for 1000 tokens."
 
     Args:
-        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
-        budget: the length to keep to, greater than 0 and the same for all rows.
-        column: a column with each row's budget, instead of `budget`. If the cell is None, the reward abstains.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this reward.
+        budget: the target or maximum length, greater than 0 and the same for all rows.
+        column: the column with each row's budget, instead of `budget`. If the cell is None, the reward abstains.
         form: ``"exact"`` or ``"max"``.
-        alpha: the cost of one unit, greater than 0. The default is meant for tokens. For words, which are longer, pass
+        alpha: the cost per unit, greater than 0. The default is meant for tokens. For words, which are longer, pass
             about 0.0004.
         delta: only for ``"max"``: the value for a correct completion whose length equals the budget, greater than 0.0
             and at most 1.0.
-        threshold: the lowest score from `correct` that means a correct answer.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
@@ -591,7 +592,7 @@ def budget(
 
 
 def _excess(fixed: float | None, column: str | None, unit: Unit) -> Reward:
-    """Return the reward that measures the excess over the budget."""
+    """Return a reward that measures the excess over the budget."""
     length, measured = measured_by("length.budget", unit, None)
     name, bounds = f"{unit}_over_budget", (-math.inf, math.inf)
     if column is None:

@@ -22,13 +22,13 @@ from rewardkit.tree.reward import Reward
 Milestones = tuple[str, ...]
 
 _MOST = 100
-"""The maximum number of milestones, each of which is a search through the whole text. Arbitrary: tasks have up to
-tens."""
+"""The maximum number of milestones. The whole text is searched for each one. The limit is arbitrary: tasks rarely have
+more than a few dozen."""
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The share of milestones that a text reaches; only the first occurrence of each counts."""
+    """The fraction of milestones that a text reaches. Only the first occurrence of each milestone counts."""
 
     ordered: bool
 
@@ -46,7 +46,7 @@ class Reached:
 
 
 def _longest_chain(spans: list[tuple[int, int]]) -> int:
-    """Return the largest number of spans that follow one another in the text, in this order and without overlap."""
+    """Return the largest number of spans that follow each other in the text, in this order and without overlap."""
     ends: list[int] = []  # ends[k]: the earliest end of a chain of k + 1 spans
     for start, end in spans:
         length = bisect(ends, start)
@@ -69,7 +69,7 @@ class MilestoneText:
 
 @dataclass(frozen=True)
 class FixedMilestones:
-    """A scorer for milestones that are the same for all samples."""
+    """A scorer for milestones that are the same in all samples."""
 
     judge: Reading[str, Milestones]
     milestones: Milestones
@@ -89,7 +89,7 @@ def _checked(milestones: Milestones) -> Milestones:
 
 @dataclass(frozen=True)
 class GoldMilestones:
-    """A reader of gold cells with milestones: a list, or text that is a JSON list or has one per line."""
+    """A reader for gold cells with milestones: a list, or text that is a JSON list or has one milestone per line."""
 
     read: ItemsText
     extract: Extractor | None
@@ -106,19 +106,19 @@ def milestones(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """Score the fraction of milestones that the answer reaches in order: partial credit for intermediate steps.
+    """Score the fraction of milestones that the answer reaches in order, as partial credit for intermediate steps.
 
     ``rk.milestones("sort", "merge", "return")`` gives 2/3 to ``First sort, then return.``
 
     A milestone is literal text. Its first occurrence counts, even inside a longer word. The score is based on the
-    largest number of milestones that follow one another in order without overlap, so a milestone that comes too early
-    or too late loses only its own credit. Since only first occurrences count, repeating a milestone gains nothing. A
-    model that has seen the milestones can still recite them: therefore, also reward the result, and choose words that
-    are not in the prompt.
+    largest number of milestones that follow each other in order without overlap, so a milestone that comes too early or
+    too late loses only its own credit. Since only first occurrences count, repeating a milestone does not raise the
+    score. However, a model that has seen the milestones can recite them. Therefore, also reward the result, and choose
+    words that are not in the prompt.
 
     Args:
         texts: up to 100 milestones, in order.
-        column: a column with each sample's own milestones, instead of `texts`: a list of strings, or text that is a
+        column: the column with each sample's own milestones, instead of `texts`: a list of strings, or text that is a
             JSON list or has one milestone per line.
         ordered: if False, score the fraction found in any order.
         ignore_case: ignore case. White space, Unicode form (NFC), and the kind of apostrophe are always ignored.
@@ -129,7 +129,7 @@ def milestones(
         A reward in [0, 1]. Adding words to the end of an answer never lowers it.
 
     Raises:
-        RewardDefinitionError: both or neither of `texts` and `column` are given, or a milestone is empty or listed
+        RewardDefinitionError: both or neither of `texts` and `column` are given, or a milestone is empty or is listed
             twice.
         MissingExtraError: a column is read and the extra ``json`` is not installed.
         CoercionError: while scoring: a gold cell has no milestones, more than 100, or the same milestone twice.

@@ -1,7 +1,7 @@
 """Patterns: ``rk.contains(none="obviously")`` gives 0.0 to ``Obviously, it is 42.`` and 1.0 to ``It is 42.``
 
-The rules search the visible text as a reader sees it: case, full-width letters and invisible characters cannot hide a
-forbidden word. A completion without visible text scores 0.0, even if it contains nothing forbidden.
+The rules search the visible text as a reader sees it, so a forbidden word cannot be hidden with case, full-width
+letters, or invisible characters. A completion without visible text scores 0.0, even if it contains no forbidden words.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ REFUSAL = re.compile(
     r"|not something i can\b"
     r")"
 )
-"""English refusals by models of several companies; to be searched for in normalized text without emphasis."""
+"""A pattern for English refusals by models from several companies, for normalized text without emphasis."""
 
 _EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
@@ -86,7 +86,7 @@ def _compiled(pattern: str) -> Any:
 
 @dataclass(frozen=True)
 class Regex:
-    """A check that a pattern matches; the pattern is compiled once per process."""
+    """A check that a pattern matches. The pattern is compiled once per process."""
 
     pattern: str
     match: Match
@@ -118,8 +118,8 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
         pattern: a pattern in RE2's syntax (Python's syntax without lookaround and backreferences), at most 2,000
             characters.
         match: ``"full"``: the whole text must match; ``"search"``: any part of the text may match.
-        extract: finds the text to match. By default the visible text, or the whole completion if the pattern itself
-            contains ``<think>``.
+        extract: finds the text to match. By default, this is the visible text, or the whole completion if the pattern
+            itself contains ``<think>``.
 
     Raises:
         RewardDefinitionError: the pattern cannot be compiled.
@@ -159,16 +159,16 @@ REFUSALS = Refusals()
 @final
 @dataclass(frozen=True)
 class Contains:
-    """A check of which texts a completion contains, and of its start and end.
+    """A check for the strings that a completion contains, starts with, and ends with.
 
     Attributes:
-        wanted: normalized texts that must occur.
-        forbidden: normalized texts that must not occur.
+        wanted: normalized strings that must occur.
+        forbidden: normalized strings that must not occur.
         refusals: True if refusals must not occur.
         starts: the allowed starts of the text; empty if every start is allowed.
         ends: the allowed ends of the text; empty if every end is allowed.
-        partial: True to score the share of `wanted` that occurs.
-        ignore_case: True if `starts` and `ends` are casefolded and are compared with the casefolded text.
+        partial: True to score the fraction of `wanted` that occurs.
+        ignore_case: True if `starts` and `ends` are case-folded and are compared with the case-folded text.
     """
 
     wanted: tuple[str, ...]
@@ -231,10 +231,10 @@ def contains(
         all: one or more strings, all of which must occur.
         none: one or more strings, none of which may occur. ``rk.REFUSALS`` contains English phrases that models use to
             refuse. ``[rk.REFUSALS, "pas possible"]`` adds your own phrase.
-        start: one or more strings. The visible text must start with one of them. White space around the text is
-            ignored.
+        start: one or more strings. The visible text must start with one of them. White space before and after the text
+            is ignored.
         end: one or more strings. The visible text must end with one of them.
-        partial: if True, score the fraction of `all` that occurs, provided that nothing else is wrong.
+        partial: if True, score the fraction of `all` that occurs, provided that all other conditions are met.
         ignore_case: also ignore case in `start` and `end`.
         extract: finds the text to check, ``rk.extract.whole()`` by default. ``rk.extract.raw()`` includes the thinking.
 

@@ -1,4 +1,4 @@
-"""Reasoning steps: ``rk.reasoning_steps(3)`` gives 2/3 to a text with two numbered steps that say something."""
+"""Reasoning steps: ``rk.reasoning_steps(3)`` gives 2/3 to a text with two numbered, nontrivial steps."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
 MOST = 20
-"""The maximum number of steps that a user can ask for. Arbitrary: each step is compared with all that counted
-before."""
+"""The maximum number of steps that a user can require. The limit is arbitrary, but each step is compared with all
+earlier steps that counted."""
 
 ALIKE = 0.6
-"""The share of words above which two steps are the same step. Two calculations with the same wording share less."""
+"""The fraction of common words above which two steps are considered the same. It is lower for two calculations with the
+same wording."""
 
 _DISTINCT = 3
-"""The minimum number of different words in a step. Arbitrary: "so so so so" is not a step."""
+"""The minimum number of different words in a step. The number is arbitrary: "so so so so" is not a step."""
 _READ = 200
-"""The number of words of a step that are compared. Arbitrary: equal steps are equal from the beginning."""
+"""The number of words at the beginning of each step that are compared. The number is arbitrary: equal steps have the
+same beginning."""
 
 _ORDER = "first|second|third|fourth|fifth|next|then|after that|finally|lastly"
 _MARK = re.compile(
@@ -47,7 +49,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True)
 class ReasoningSteps:
-    """The share of the requested number of steps that a text has; empty, short and repeated steps do not count."""
+    """The fraction of the requested steps that a text contains. Empty, short, and repeated steps do not count."""
 
     enough: int
     words: int
@@ -78,7 +80,7 @@ class ReasoningSteps:
 
 
 def _steps(text: str) -> list[str]:
-    """Return the text after each mark, up to the next one, in lower case."""
+    """Return the text between each mark and the next, in lower case."""
     marks = list(_MARK.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     return [spaced(text[mark.end() : end]).casefold() for mark, end in zip(marks, ends, strict=False)]
@@ -90,18 +92,19 @@ def _similar(step: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any = None) -> Reward:
-    """Score the number of reasoning steps, up to `enough`. Extra, empty and repeated steps do not raise the score.
+    """Score the number of reasoning steps, up to `enough`. Extra, empty, and repeated steps do not raise the score.
 
     ``rk.reasoning_steps(3)`` gives 2/3 to ``1. Add 3 and 4 to get 7.``, ``2. Halve 7, which gives 3.5.``, ``3. Done.``
     on three lines.
 
     A step begins with a number or a bullet at the start of a line, with ``Step 1:`` in any language, or with a word
-    such as First, Next, Then or Finally at the start of a sentence. It ends at the start of the next one. A step counts
-    if it has at least `words` words or numbers, three of them different, and shares at most 60% of its words with each
-    earlier step that counted. The idea is from open-r1's ``reasoning_steps_reward``, which counts only the markers.
+    such as First, Next, Then, or Finally at the start of a sentence. It ends at the beginning of the next step. A step
+    counts if it has at least `words` words or numbers, at least three different ones, and shares at most 60% of its
+    words with each earlier step that counted. The idea is from open-r1's ``reasoning_steps_reward``, which counts only
+    the markers.
 
-    This rewards only form: nonsense steps count if they differ. Therefore, give it a small weight, and also reward the
-    answer. ``rk.milestones`` looks for specific milestones instead.
+    This reward checks only the form: nonsensical steps count if they differ. Therefore, give it a small weight, and
+    also reward the answer. ``rk.milestones`` looks for specific milestones instead.
 
     Args:
         enough: the number of steps that scores 1.0, from 1 to 20.
@@ -109,7 +112,7 @@ def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any
         extract: finds the text, by default the whole completion, including thinking.
 
     Raises:
-        RewardDefinitionError: a number that is out of range.
+        RewardDefinitionError: a number is out of range.
     """
     for name, value, most in (("enough", enough, MOST), ("words", words, _READ)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:

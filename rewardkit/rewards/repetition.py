@@ -1,4 +1,4 @@
-"""Repetition: ``rk.repetition_penalty(ngram=2)`` gives -0.75 to the token ids ``[5, 5, 5, 5, 5]``: 3 of 4 repeat."""
+"""Repetition: ``rk.repetition_penalty(ngram=2)`` gives -0.75 to the token ids ``[5, 5, 5, 5, 5]``."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from rewardkit.tree.reward import Reward
 Unit = Literal["tokens", "words"]
 
 _FEW = 64
-"""The number of n-grams up to which a set is faster than an array."""
+"""The maximum number of n-grams for which a set is faster than an array."""
 
 _SHORT = 4
-"""The length up to which n-grams of words also go into a set: numbering the words would take longer."""
+"""The maximum length for which n-grams of words are also counted with a set: numbering the words would take longer."""
 
 _BITS = 63
 """The number of bits in a nonnegative int64."""
 
 _AT_ONCE = 8_000
-"""The approximate number of items to count at once: a larger array gets new memory from the system, which is slow."""
+"""The approximate number of items to count at once. A larger array is slow because it needs new system memory."""
 
 
 def distinct_ngrams(items: Sequence[int] | list[str], size: int) -> int:
-    """Return the number of distinct runs of `size` neighbors: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
+    """Return the number of distinct runs of `size` consecutive items: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
     total = len(items) - size + 1
     words = isinstance(items[0], str)
     if total <= _FEW or (words and size <= _SHORT):
@@ -48,7 +48,7 @@ def distinct_ngrams(items: Sequence[int] | list[str], size: int) -> int:
 
 
 def distinct_in_each(texts: Iterable[Sequence[int]], size: int) -> Iterator[int]:
-    """Return an iterator over the number of distinct runs of each text of token ids; texts are counted together."""
+    """Return an iterator over the number of distinct runs in each sequence of token ids, counted in batches."""
     return chain.from_iterable(_distinct_runs(block, size) for block in _blocks(texts))
 
 
@@ -66,7 +66,7 @@ def _blocks(texts: Iterable[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
 
 
 def _distinct_runs(texts: Sequence[Sequence[int]], size: int) -> list[int]:
-    """Return the number of distinct runs in each text, counted in one array of all texts."""
+    """Return the number of distinct runs in each sequence, counted in one array for all sequences."""
     ends = list(accumulate(map(len, texts)))
     codes = np.fromiter(chain.from_iterable(texts), dtype=np.int64, count=ends[-1])
     used = int(np.bitwise_or.reduce(codes))  # has the bits of the highest id; negative if any id is negative
@@ -97,14 +97,14 @@ def _numbered(words: Iterable[Any]) -> list[int]:
 
 
 def _renumbered(codes: Numbers) -> tuple[Numbers, int]:
-    """Return `codes` renumbered from 0 without gaps, and the bits of the highest new code."""
+    """Return `codes` renumbered from 0 without gaps, and the number of bits in the highest new code."""
     distinct, numbers = np.unique(codes, return_inverse=True)
     return numbers, (len(distinct) - 1).bit_length()
 
 
 @dataclass(frozen=True)
 class RepetitionPenalty:
-    """The share of n-grams that occurred before, times the maximum penalty."""
+    """The fraction of n-grams that repeat an earlier one, multiplied by the maximum penalty."""
 
     ngram: int
     max_penalty: float
@@ -116,7 +116,7 @@ class RepetitionPenalty:
         return self._share(len(items), distinct_ngrams(items, self.ngram)) if len(items) > self.ngram else 0.0
 
     def many(self, rows: Sequence[tuple[Sequence[int] | str | None]]) -> list[float | Score]:
-        """Return the scores of several completions: token ids are counted together, words one text after another."""
+        """Return the scores for several completions. Token ids are counted in batches, and words are not."""
         texts = [counted for (counted,) in rows if counted is not None and not isinstance(counted, str)]
         if len(texts) < len(rows):
             return [self(counted) for (counted,) in rows]
@@ -132,14 +132,14 @@ class RepetitionPenalty:
 def repetition_penalty(
     *, ngram: int = 3, unit: Unit = "tokens", max_penalty: float = -1.0, extract: Extractor | Any = None
 ) -> Reward:
-    """Penalize repeated n-grams, from 0.0 (none) to nearly `max_penalty` (the same n-gram over and over).
+    """Penalize repeated n-grams, from 0.0 (no repetition) to nearly `max_penalty` (the same n-gram over and over).
 
-    ``rk.repetition_penalty(ngram=2, unit="words")`` gives -0.5 to ``very very very``: one of two pairs is a repetition.
-    Add the penalty to other rewards.
+    ``rk.repetition_penalty(ngram=2, unit="words")`` gives -0.5 to ``very very very``: one of the two pairs is a
+    repetition. Add the penalty to other rewards.
 
-    The value is ``(1 - distinct n-grams / n-grams) * max_penalty``, 0.0 if there are fewer than `ngram` tokens. Source:
-    Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2. The numbers are the
-    same as from TRL's ``get_repetition_penalty_reward`` over tokens.
+    The value is ``(1 - distinct n-grams / n-grams) * max_penalty``, or 0.0 if there are fewer than `ngram` tokens.
+    Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2. The numbers
+    are the same as those from TRL's ``get_repetition_penalty_reward`` over tokens.
 
     Args:
         ngram: the number of consecutive tokens or words in an n-gram, at least 1.

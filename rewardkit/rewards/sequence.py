@@ -38,7 +38,7 @@ def _items_text(name: str, separator: str | None, ignore_case: bool) -> ItemsTex
 # Text around the letters of options, which has no meaning of its own: "(A) and (C)", "A, C", "A/C".
 _AROUND_LETTERS = re.compile(r"\s(?:and|or)\s|[\s/&+()\[\].]")
 _OPTIONS = frozenset("ABCDEFGHIJabcdefghij")
-"""The letters of a question's options: ten at most in public datasets, as in MMLU-Pro."""
+"""The letters for a question's options: at most ten in public datasets, as in MMLU-Pro."""
 
 
 def _letters(items: Items, other: Items) -> Items:
@@ -55,7 +55,7 @@ def _letters(items: Items, other: Items) -> Items:
 
 @dataclass(frozen=True)
 class SetMatch:
-    """A score for the items that two lists have in common; a repeated item in the answer counts as extra."""
+    """A score for the items that two lists have in common. A repeated item in the answer counts as extra."""
 
     metric: SetMetric
     max_items: int | None
@@ -91,23 +91,23 @@ def set_match(
     """Score how well the list in the answer matches the gold list, in any order.
 
     ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if the column "answer" is
-    ``["red", "green", "blue"]``: both items are right, and two of three are found.
+    ``["red", "green", "blue"]``: both items are correct, and two of three are found.
 
-    With c items in common, a in the answer, and g in the gold list: 2 * c / (a + g) (``"f1"``), c / a
-    (``"precision"``), c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items, else 0.0
-    (``"exact"``). The gold list is a set. If the answer repeats an item, the item counts once in c, but every copy
-    counts in a. Two metrics are easy to game if used alone: recall by listing everything (limit this with `max_items`),
-    and precision by listing one certain item.
+    If the lists have c items in common, the answer has a items, and the gold list has g items, the score is 2 * c / (a
+    + g) (``"f1"``), c / a (``"precision"``), c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same
+    items, else 0.0 (``"exact"``). The gold list is a set. If the answer repeats an item, the item counts once in c, but
+    every copy counts in a. Two metrics are easy to game if used alone: recall by listing everything (limit this with
+    `max_items`), and precision by listing one certain item.
 
-    A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``). Several lines are one item
-    per line. A single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before the
-    last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets do
-    not separate items. A list's introduction ("The answers are", "Answer:", a heading) is removed, along with the text
-    before it. If there are several introductions, the last one counts. Bullets and numbers before an item ("- ", "* ",
-    "1. ", "2) ", "[3] ", "a) ") are removed, and so are brackets and fences around the list, and quotes, emphasis,
-    ``$``, and periods around an item. The same rules apply to gold lists. White space and Unicode form are ignored, and
-    the number 3 in JSON equals the item ``3``. If one list has only option letters (A to J), ``ABD`` and ``(A)(B)(D)``
-    in the other are three letters.
+    A list in brackets is read as JSON or as a Python list (``['Oslo, Norway', 'Bern']``). If there are several lines,
+    each line is an item. A single line is split at semicolons or commas (including Chinese ones), with "and" or "or"
+    before the last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or
+    brackets do not separate items. A list's introduction ("The answers are", "Answer:", a heading) is removed, along
+    with the text before it. If there are several introductions, the last one counts. Bullets and numbers before an item
+    ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed, and so are brackets and fences around the list, and quotation
+    marks, emphasis, ``$``, and periods around an item. The same rules apply to gold lists. White space and Unicode form
+    are ignored, and the number 3 in JSON equals the item ``3``. If one list has only option letters (A to J), ``ABD``
+    and ``(A)(B)(D)`` in the other list are read as three letters.
 
     Args:
         column: the column with the gold list: a list, or text that is read like an answer.
@@ -117,7 +117,7 @@ def set_match(
         metric: see above.
         separator: the text between items, such as ``";"``. It replaces all the rules above.
         ignore_case: ignore case.
-        max_items: an answer with more items scores 0.0.
+        max_items: the maximum number of items. An answer with more items scores 0.0.
 
     Returns:
         A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
@@ -148,7 +148,7 @@ def set_match(
 
 @dataclass(frozen=True)
 class SequenceMatch:
-    """A score for the items that two lists have in common, at the same positions or in the same order."""
+    """A score for the items that two lists have at the same positions or in the same order."""
 
     metric: SequenceMetric
     floor: float
@@ -187,7 +187,7 @@ def _pairs_in_order(answer: Items, gold: Items) -> int:
 
 
 def _counted(items: Items) -> Sequence[tuple[str, int]]:
-    """Return (item, copy number) pairs, so that the second "a" of one list is matched with the second of the other."""
+    """Return (item, copy number) pairs, so that the second "a" in one list matches the second "a" in the other."""
     copies: Counter[str] = Counter()
     numbered_items = []
     for item in items:
@@ -209,16 +209,17 @@ def sequence_match(
     """Score how well the list in the answer matches the gold list, in order.
 
     ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` if the column "answer" is
-    ``["A", "B", "C", "D"]``: the first two of four items are correct. With metric="kendall" it gives 5/6, because one
+    ``["A", "B", "C", "D"]``: the first two of four items are correct. With metric="kendall", it gives 5/6 because one
     of six pairs is swapped.
 
     Here, n is the length of the longer list, so missing and extra items always lower the score:
 
     - ``"prefix"``: items before the first incorrect one / n.
     - ``"positions"``: items at the correct position / n.
-    - ``"kendall"``: pairs of gold items that the answer has in the right order / (n * (n - 1) / 2). For a permutation
-      of the gold list, this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the
-      right items gets 0.5 on average. ``floor=0.5`` makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
+    - ``"kendall"``: pairs of gold items that are in the correct order in the answer / (n * (n - 1) / 2). For a
+      permutation of the gold list, this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random
+      order of the correct items gets 0.5 on average. With ``floor=0.5``, the score is max(0, tau). With a single gold
+      item, it is 1.0 or 0.0.
     - ``"exact"``: 1.0 for the same list, else 0.0.
 
     Args:
@@ -230,8 +231,8 @@ def sequence_match(
         separator: the text between items, such as ``">"``. It replaces the rules of ``rk.set_match`` (JSON, lines, or
             commas).
         ignore_case: ignore case.
-        floor: the match s that scores 0.0, at least 0.0 and less than 1.0: the value is max(0, (s - floor) / (1 -
-            floor)).
+        floor: the value that is rescaled to 0.0, at least 0.0 and less than 1.0. A value s becomes max(0, (s - floor) /
+            (1 - floor)).
 
     Returns:
         A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.

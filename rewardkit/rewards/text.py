@@ -77,7 +77,7 @@ class WordsText:
 
 @dataclass(frozen=True)
 class Similarity:
-    """The normalized Indel similarity, rescaled above the floor."""
+    """The normalized Indel similarity, rescaled so that `floor` becomes 0.0."""
 
     floor: float
 
@@ -96,23 +96,24 @@ def similarity(
     ignore_case: bool = False,
     floor: float = 0.0,
 ) -> Reward:
-    """Score the similarity of the answer and the gold answer, character by character, 1.0 if they are equal.
+    """Score the character-level similarity between the answer and the gold answer: 1.0 if they are equal.
 
     ``rk.similarity("answer")`` gives 0.8 to ``<answer>Perth</answer>`` if the column "answer" is ``Berth``: four of
     five letters are the same.
 
-    The value is 2 * LCS / (length + length), where LCS is the length of the longest common subsequence. This is the
-    normalized Indel similarity, 1 - (insertions + deletions) / (length + length), which rapidfuzz calls ``ratio``. Both
-    strings count in full, so text added to a correct answer lowers the score. Unrelated sentences in the same language
-    still score 0.25 to 0.45, because they share letters. `floor` removes this baseline.
+    The value is 2 * LCS / (answer length + gold length), where LCS is the length of the longest common subsequence.
+    This is the normalized Indel similarity, 1 - (insertions + deletions) / (answer length + gold length), which
+    rapidfuzz calls ``ratio``. Both strings count in full, so text added to a correct answer lowers the score. Unrelated
+    sentences in the same language still score 0.25 to 0.45, because they share letters. `floor` removes this baseline.
 
     Args:
-        column: the column with the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column with the gold answer: text, int, or a list of acceptable answers (the one with the highest
+            score counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
         ignore_case: ignore case. White space and Unicode form (NFC) are always ignored.
-        floor: the similarity s that scores 0.0, at least 0.0 and less than 1.0: the value is max(0, (s - floor) / (1 -
-            floor)).
+        floor: the similarity that is rescaled to 0.0, at least 0.0 and less than 1.0. A similarity s becomes max(0, (s
+            - floor) / (1 - floor)).
 
     Returns:
         A reward in [0, 1]. An answer longer than 20,000 characters scores 0.0. With more than 100 acceptable answers,
@@ -140,7 +141,7 @@ def similarity(
 
 
 def _f_measure(common: int, answer: int, gold: int, beta: float = 1.0) -> Score:
-    """Return the weighted harmonic mean of precision and recall, with both in the note."""
+    """Return the weighted harmonic mean of precision and recall, with both values in the note."""
     if common == answer == gold:
         return Score(1.0)
     note = f"precision {common / answer:.2f}, recall {common / gold:.2f}"
@@ -149,7 +150,7 @@ def _f_measure(common: int, answer: int, gold: int, beta: float = 1.0) -> Score:
 
 @dataclass(frozen=True)
 class TokenF1:
-    """The F1 of the words in common; a word counts as often as it occurs in both texts."""
+    """The F1 score for the words that two texts have in common. A word counts as often as it occurs in both."""
 
     def __call__(self, answer: Words, gold: Words) -> Score:
         common = Counter(answer) & Counter(gold)
@@ -166,21 +167,22 @@ def token_f1(
     """Score the words that the answer and the gold answer have in common, in any order: SQuAD's F1.
 
     ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` if the column "answer" is
-    ``red house``: two of three words are right, and both gold words are found.
+    ``red house``: two of three words are correct, and both gold words are found.
 
-    F1 is 2 * common / (words + words). A word counts as often as it occurs in both, so repeating a word lowers the
-    score, as does adding anything to a correct answer. Words are compared without case, punctuation and English
-    articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike SQuAD, this keeps the
-    characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), distinguishes C++ and C# from C, removes
-    punctuation in all scripts, and treats every Chinese or Japanese character as a word (as in MLQA, Lewis et al. 2020,
-    https://arxiv.org/abs/1910.07475). Word order is ignored and "not" counts as one word: if there is one correct
-    answer, prefer ``rk.exact``.
+    F1 is 2 * common / (answer words + gold words). A word counts as often as it occurs in both, so repeating a word
+    lowers the score. Adding words to a correct answer also lowers it. Words are compared without case, punctuation, and
+    English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike SQuAD, this reward
+    keeps the characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), distinguishes C++ and C# from
+    C, removes punctuation in all scripts, and treats every Chinese or Japanese character as a word (as in MLQA, Lewis
+    et al. 2020, https://arxiv.org/abs/1910.07475). Word order is ignored, and "not" counts as only one word. If there
+    is one correct answer, prefer ``rk.exact``.
 
     Args:
-        column: the column with the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column with the gold answer: text, int, or a list of acceptable answers (the one with the highest
+            score counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
-        articles: if True, count "a", "an", and "the" as words. They always count in a text that has no other words.
+        articles: if True, count "a", "an", and "the" as words. They always count in a text without other words.
 
     Returns:
         A reward in [0, 1]. An answer with more words than 2,000,000 divided by the number of acceptable answers scores
@@ -204,7 +206,7 @@ def token_f1(
 
 @dataclass(frozen=True)
 class RougeL:
-    """The F-measure of the longest common subsequence of words."""
+    """The F-measure for the longest common subsequence of words."""
 
     beta: float
 
@@ -223,18 +225,19 @@ def rouge_l(
     gold: Extractor | Any = None,
     beta: float = 1.0,
 ) -> Reward:
-    """Score how much of the gold text the answer contains in order, and how little else: ROUGE-L, for summaries.
+    """Score the overlap of the answer with the gold text, in order and without extra words: ROUGE-L, for summaries.
 
     ``rk.rouge_l("answer")`` gives 0.75 to ``police kill the gunman`` if the column "answer" is
     ``police killed the gunman``.
 
-    With the length L of the longest common subsequence of words (Lin 2004, https://aclanthology.org/W04-1013),
-    precision P = L / words in the answer, and recall R = L / words in the gold text, the score is (1 + beta^2) * P * R
-    / (R + beta^2 * P). Words are compared without case and punctuation and are not stemmed. Numbers are read as in
-    ``rk.token_f1``.
+    If L is the length of the longest common subsequence of words (Lin 2004, https://aclanthology.org/W04-1013),
+    precision is P = L / words in the answer, and recall is R = L / words in the gold text. The score is (1 + beta^2) *
+    P * R / (R + beta^2 * P). Words are compared without case and punctuation, and they are not stemmed. Numbers are
+    read as in ``rk.token_f1``.
 
     Args:
-        column: the column with the gold text: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column with the gold text: text, int, or a list of acceptable answers (the one with the highest
+            score counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold text in its cell (in each item of a list).
         beta: the weight of recall relative to precision, 0.01 to 100.0. The higher it is, the less extra text lowers

@@ -1,7 +1,7 @@
-"""Tool calls: ``rk.tool_calls("calls")`` gives 1.0 if the policy made the gold calls and no other.
+"""Tool calls: ``rk.tool_calls("calls")`` gives 1.0 if the policy made exactly the gold calls.
 
-If the gold is ``[{"name": "open", "arguments": {"color": "red"}}]``, the one call ``open(color="red")`` scores 1.0, and
-the same call with two others 0.5: F1, ``2 * matched / (gold + made)``.
+If the gold is ``[{"name": "open", "arguments": {"color": "red"}}]``, the single call ``open(color="red")`` scores 1.0.
+With two other calls, the score is 0.5. The formula is F1, ``2 * matched / (gold + made)``.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from rewardkit.tree.reward import Reward
 
 
 _OTHER_NAMES = {"args", "parameters", "params", "input", "inputs", "kwargs"}
-"""The keys for the arguments of a call in other formats."""
+"""The keys for a call's arguments in other formats."""
 
 Same = Mapping[str, Callable[[Any, Any], object]]
-"""Argument -> a function that compares the made and the gold value, for arguments not compared by value."""
+"""A map from arguments that are not compared by value to functions that compare the actual and the gold value."""
 
 
 @final
 @dataclass(frozen=True)
 class GoldArgument:
-    """The allowed values of one argument, which may be missing if `optional`.
+    """The allowed values for one argument, which may be missing if `optional`.
 
     Attributes:
-        keys: the values as JSON texts.
-        nested: True if choices may be inside a value, so that comparing the JSON texts is not enough.
+        keys: the values as JSON text.
+        nested: True if a value may contain choices, so that comparing JSON text is not enough.
     """
 
     values: tuple[Any, ...]
@@ -66,9 +66,9 @@ class GoldArgument:
         """Return whether this argument allows a value whose JSON text is not in `keys`.
 
         Args:
-            readings: the value; several values if the notation of the call does not tell its type. A gold text is
-                compared with the texts among them, and any other gold value with the others.
-            same: compares a reading with a gold value; None to compare by value.
+            readings: the possible values. There are several if the call's notation does not show the type. Gold text is
+                compared with the readings that are text, and any other gold value with the other readings.
+            same: a function that compares a reading with a gold value; None to compare by value.
         """
         compare = same or _matches
         several = len(readings) > 1
@@ -81,7 +81,7 @@ class GoldArgument:
 
 
 def _matches(actual: Any, gold: Any) -> bool:
-    """Return whether `gold` allows the value `actual`; choices may be anywhere inside `gold`."""
+    """Return whether `gold` allows the value `actual`. Choices may be anywhere inside `gold`."""
     if isinstance(gold, dict) and set(gold) == {"any_of"} and isinstance(gold["any_of"], list):
         return any(_matches(actual, choice) for choice in gold["any_of"])
     if isinstance(gold, dict) and isinstance(actual, dict):
@@ -108,7 +108,7 @@ class GoldCall:
 
     @cached_property
     def key(self) -> tuple[str, frozenset[tuple[str, str]]] | None:
-        """The name and the arguments of the only right call; None if there are choices."""
+        """The name and the arguments of the only correct call; None if there are choices."""
         if any(
             gold_argument.optional or len(gold_argument.keys) != 1 or gold_argument.nested
             for _, gold_argument in self.arguments
@@ -117,9 +117,9 @@ class GoldCall:
         return self.name, frozenset((name, next(iter(gold_argument.keys))) for name, gold_argument in self.arguments)
 
     def worth(self, call: ToolCall, same: Same) -> float:
-        """Return the share of equal top-level arguments among all that either side names; 0.0 for another tool.
+        """Return the fraction of top-level arguments on either side that are equal; 0.0 for another tool.
 
-        An optional argument that the call leaves out does not count. Arguments that are not an object match nothing.
+        An optional argument that the call omits does not count. Arguments that are not an object match nothing.
         """
         if call.name != self.name or call.arguments is None:
             return 0.0
@@ -147,7 +147,7 @@ def _shown(gold_argument: GoldArgument) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class GoldCalls:
-    """The calls of one gold cell, by round; without rounds, all calls are in one round.
+    """The calls in one gold cell, by round. Without rounds, all calls are in one round.
 
     Attributes:
         by_round: True if the cell is a list of lists.
@@ -212,7 +212,7 @@ def _gold_call(entry: Any, text: bool) -> GoldCall:
 
 
 def _gaps_optional(value: Any) -> Any:
-    """Return `value` with each None in an object marked as optional."""
+    """Return `value`, with each None in an object marked as optional."""
     if isinstance(value, (list, tuple)):
         return [_gaps_optional(member) for member in value]
     if not isinstance(value, Mapping):
@@ -232,17 +232,17 @@ _SCALE = 10**9
 # Sums of the same worths in different orders differ by less than this.
 _LEAST = 1e-12
 _MOST_PAIRS = 144
-"""The maximum number of pairs in one turn; with more, its calls count in the order in which they were written. It is
-twelve gold calls times twelve made calls: the assignment takes cubic time."""
+"""The maximum number of pairs in one turn. With more pairs, the turn's calls are paired in the order in which they were
+written. The limit is 12 gold calls times 12 actual calls because the assignment takes cubic time."""
 
 _Best = tuple[float, int, frozenset[int]]
-"""A pairing: its worth, the number of its calls, and the indices of the right gold calls."""
+"""A pairing: its worth, the number of its calls, and the indices of the fully matched gold calls."""
 
 
 @final
 @dataclass(frozen=True)
 class Rules:
-    """The rules for the equality of calls and for the worth of a pair."""
+    """The rules for comparing calls and for the worth of a pair."""
 
     credit: Credit
     kept: bool
@@ -263,7 +263,7 @@ class Rules:
 @final
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The best pairing: its worth, the number of its calls, and the indices of the gold calls that are not right."""
+    """The best pairing: its worth, the number of its calls, and the indices of the gold calls without a full match."""
 
     worth: float
     calls: int
@@ -276,7 +276,7 @@ class Paired:
 
 
 def paired(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules: Rules) -> Paired:
-    """Return the best pairing of the calls in `turns` with gold calls."""
+    """Return the best pairing between the calls in `turns` and the gold calls."""
     made_calls = [call for calls in turns for call in calls]
     if not gold or not made_calls:
         return Paired.of((0.0, 0, frozenset()), gold)
@@ -289,7 +289,7 @@ def paired(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules:
 
 
 def _equal(gold: Sequence[GoldCall], made_calls: Sequence[ToolCall], rules: Rules) -> frozenset[int] | None:
-    """Return the gold calls that equal a made call; None if a comparison of JSON texts is not enough to decide."""
+    """Return the gold calls that equal an actual call; None if comparing JSON text is not enough to decide."""
     if rules.same or rules.credit == "names":
         return None
     if any(call.arguments is not None and not call.arguments.typed for call in made_calls):
@@ -319,7 +319,7 @@ def _in_order(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rul
 
 
 def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence[_Best], rules: Rules) -> list[_Best]:
-    """Return the best pairings after one more turn, whose calls are paired with consecutive gold calls."""
+    """Return the best pairings after one more turn. The turn's calls are paired with consecutive gold calls."""
     best = list(before)
     worths = [[rules.worth(gold_call, call) for call in calls] for gold_call in gold]
     useful = [index for index, row in enumerate(worths) if any(row)]
@@ -341,7 +341,7 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
 
 
 def _most(worths: Sequence[Sequence[float]]) -> list[float]:
-    """Return, for each gold call, a bound on the worth of a turn that starts there: the sum of each call's best."""
+    """Return an upper bound on a turn's worth for each gold call at which it may start: the sum of each call's best."""
     best, bounds = [0.0] * len(worths[0]), []
     for row in reversed(worths):
         best = list(map(max, best, row))
@@ -350,7 +350,7 @@ def _most(worths: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _stretch(worths: Sequence[Sequence[float]], start: int) -> _Best:
-    """Return the best pairing of the calls of one turn with consecutive gold calls; the first has index `start`."""
+    """Return the best pairing between one turn's calls and consecutive gold calls, starting at index `start`."""
     pairs = assigned([[round(worth * _SCALE) for worth in row] for row in worths])
     matches = [(row, worths[row][column]) for row, column in pairs if worths[row][column] > 0.0]
     right = frozenset(start + row for row, worth in matches if worth == 1.0)
@@ -364,8 +364,8 @@ Order = Literal["any", "kept"]
 Extra = Literal["cost", "allow"]
 
 MOST_CALLS = 400
-"""The maximum number of calls; more score 0.0. Arbitrary: pairing takes time quadratic in the calls of a turn, and no
-task needs this many."""
+"""The maximum number of calls. A trajectory with more calls scores 0.0. The limit is arbitrary: pairing takes time
+quadratic in the number of calls per turn, and no task needs this many."""
 _SPRAYING = (
     'tool_calls(extra="allow"): calls that are not in the gold answer cost nothing, so a policy gains by trying '
     "everything. Use the default, or add a penalty for calls, such as rk.agents.calls_between(0, 4)"
@@ -374,7 +374,7 @@ _SPRAYING = (
 
 @dataclass(frozen=True)
 class ToolCalls:
-    """The F1 of the calls that were made against the gold calls."""
+    """The F1 score of the policy's calls against the gold calls."""
 
     rules: Rules
     extra: Extra
@@ -383,7 +383,7 @@ class ToolCalls:
 
     @property
     def traps(self) -> Mapping[str, str]:
-        """Quantity -> a warning that applies unless another reward limits that quantity."""
+        """A map from each quantity to a warning that applies unless another reward limits that quantity."""
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
     def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:
@@ -424,7 +424,7 @@ class ToolCalls:
         return "; ".join(notes)
 
     def _unread(self, trajectory: Trajectory) -> str:
-        """Return the reason why an apparent call in the last turn does not count; empty if there is no such call."""
+        """Return why an apparent call in the last turn does not count; empty if there is no such call."""
         text = trajectory.turns[-1].text if trajectory.turns else ""
         if self.form == "messages" or (self.form == "auto" and trajectory.runs_calls):
             begins = begins_like_a_call(visible_text(text))
@@ -435,7 +435,7 @@ class ToolCalls:
 
 
 def _broken(calls: Sequence[ToolCall]) -> str:
-    """Return a remark on the unreadable calls: their number and the first reason; empty if all are readable."""
+    """Return a remark with the number of unreadable calls and the first reason; empty if all calls are readable."""
     faults = [call.fault for call in calls if call.fault]
     if not faults:
         return ""
@@ -457,41 +457,43 @@ def tool_calls(
 ) -> Reward:
     """Score the tool calls in a trajectory against the gold calls (F1): 1.0 only for exactly the gold calls.
 
-    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is ``[{"name": "open",
-    "arguments": {"color": "red"}}]``, and 0.4 if there are four other calls.
+    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is
+    ``[{"name": "open", "arguments": {"color": "red"}}]``, and 0.4 if there are four other calls.
 
     The score is ``2 * S / (gold + made)``, where ``made`` is the number of calls in the trajectory and ``S`` is the
-    value of the best pairing of these calls with gold calls. Each call can be paired once, so repeating a call does not
-    raise the score. Every call counts, even if it failed, has an unknown tool, has no result, or comes after the
-    answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, and strings must match exactly. See
+    value of the best pairing between these calls and the gold calls. Each call can be paired once, so repeating a call
+    does not raise the score. Every call counts, even if it failed, names an unknown tool, has no result, or comes after
+    the answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, and strings must match exactly. See
     docs/agents.md and docs/laws.md.
 
     Args:
-        column: the column with the gold calls: a JSON list, as text, of ``{"name", "arguments"}``, ``[]`` if no call is
-            needed. An argument may be ``{"any_of": [...]}`` or ``{"optional": value}``. A list of lists has one list
-            per round, that is, for the turns between one user message and the next. Keep the cell as text: Arrow gives
-            all dicts in a column the same keys and fills the gaps with None. Therefore, in a cell that is not text, an
-            argument that is None is treated as possibly missing.
-        order: ``"any"``, or ``"kept"``: calls must be made in the gold order. Calls within one turn have no order.
-        arguments: ``"exact"``: a call is either right or wrong; ``"partial"``: a call counts as the fraction of
-            top-level arguments that are equal, out of all arguments that either side has; ``"names"``: only tool names
-            are compared.
+        column: the column with the gold calls: a JSON list, as text, of ``{"name", "arguments"}`` objects, or ``[]`` if
+            no call is needed. An argument may be ``{"any_of": [...]}`` or ``{"optional": value}``. A list of lists has
+            one list per round, that is, for the turns between one user message and the next. Keep the cell as text:
+            Arrow gives all dicts in a column the same keys and fills the gaps with None. Therefore, in a cell that is
+            not text, an argument that is None is treated as optional.
+        order: ``"any"``: calls may be in any order; ``"kept"``: calls must be in the gold order. The order of calls
+            within one turn does not matter.
+        arguments: ``"exact"``: a call is either correct or incorrect; ``"partial"``: a call counts as the fraction of
+            top-level arguments that are equal, out of all arguments on either side; ``"names"``: only tool names are
+            compared.
         extra: ``"cost"``: extra calls lower the score; ``"allow"``: the score is ``S / gold``, so extra calls do not
             lower it.
         free: the number of extra calls that do not lower the score, such as a retry after an error.
-        same: argument -> a function that receives the call's value and the gold value, and returns whether they are
-            equal.
-        form: where calls are read, and in which notation. ``"auto"``: from messages or, if no message has a call, from
-            the text, in any form used by common chat templates. If the trainer is known to run calls, it parses them
-            itself, so calls in the text do not count. ``"messages"``: from messages only. ``"hermes"``, ``"llama"``,
-            ``"mistral"``, ``"deepseek"``, ``"kimi"``, ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"``
-            or ``"react"``: a call written in another form counts, but matches nothing. docs/agents.md lists all forms.
+        same: a map from argument names to functions. A function receives the call's value and the gold value, and
+            returns whether they are equal.
+        form: where calls are found, and in which notation. ``"auto"``: in messages or, if no message has a call, in the
+            text, in any form used by common chat templates. If the trainer is known to run calls, it parses them
+            itself, so calls in the text do not count. ``"messages"``: only in messages. ``"hermes"``, ``"llama"``,
+            ``"mistral"``, ``"deepseek"``, ``"kimi"``, ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``,
+            ``"json"``, or ``"react"``: a call written in another form counts as a call, but matches nothing.
+            docs/agents.md lists all forms.
 
     Returns:
         A reward in [0, 1]. A trajectory with more than 400 calls scores 0.0.
 
     Raises:
-        RewardDefinitionError: an invalid option.
+        RewardDefinitionError: an option is invalid.
         MissingExtraError: the extra ``json`` is not installed.
         CoercionError: while scoring: a gold cell is not a list of calls.
     """

@@ -1,4 +1,4 @@
-"""Translations: ``rk.bleu("reference")`` and ``rk.chrf("reference")``, as sacrebleu computes them."""
+"""Translation: ``rk.bleu("reference")`` and ``rk.chrf("reference")``, computed by sacrebleu."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _chrf(word_order: int, beta: int) -> Metric:
 
 
 def _clear_caches(tokenizer: object) -> None:
-    """Clear the caches of a sacrebleu tokenizer, which keep the last 65,536 texts and may grow to gigabytes."""
+    """Clear a sacrebleu tokenizer's caches, which keep the last 65,536 texts and may grow to gigabytes."""
     for part in (tokenizer, *getattr(tokenizer, "__dict__", {}).values()):
         getattr(type(part).__call__, "cache_clear", int)()
 
@@ -50,7 +50,7 @@ def _scored(metric: Metric, answer: str, references: tuple[str, ...]) -> Score:
 
 @dataclass(frozen=True)
 class Bleu:
-    """A scorer for runs of 1 to 4 words in common with all references together."""
+    """A scorer for runs of 1 to 4 words that a translation shares with the combined references."""
 
     tokenize: Tokenizer
 
@@ -60,7 +60,7 @@ class Bleu:
 
 @dataclass(frozen=True)
 class Chrf:
-    """A scorer for runs of 1 to 6 characters in common with the best reference."""
+    """A scorer for runs of 1 to 6 characters that a translation shares with the best reference."""
 
     word_order: int
     beta: int
@@ -77,21 +77,22 @@ def bleu(
     tokenize: Tokenizer = "13a",
     ignore_case: bool = False,
 ) -> Reward:
-    """Score how much of a translation occurs in its references: sacrebleu's sentence BLEU, from 0 to 1.
+    """Score the word sequences that a translation and its references share: sacrebleu's sentence BLEU, from 0 to 1.
 
     ``rk.bleu("reference")`` gives 0.54 to ``The cat sat on a mat`` if the column "reference" is
     ``The cat sat on the mat``.
 
     BLEU is the geometric mean of the precisions for runs of 1 to 4 words, multiplied by a brevity penalty (Papineni et
-    al. 2002, https://aclanthology.org/P02-1040), with exponential smoothing, over the run lengths that a short text has
-    (Post 2018, https://aclanthology.org/W18-6319). Several references count together, as in the paper. BLEU was
-    designed for whole corpora and is coarse for one sentence. ``rk.chrf`` agrees better with human judgment.
+    al. 2002, https://aclanthology.org/P02-1040). It uses exponential smoothing and, for a short text, only the run
+    lengths that fit (Post 2018, https://aclanthology.org/W18-6319). Several references are combined, as in the paper.
+    BLEU was designed for whole corpora and is a coarse measure for one sentence. ``rk.chrf`` agrees better with human
+    judgment.
 
     Args:
         column: the column with the reference: text, or a list of references.
         extract: finds the translation, ``rk.extract.answer()`` by default.
         gold: finds the reference in its cell (in each item of a list).
-        tokenize: ``"13a"`` for languages with spaces, ``"intl"`` for Unicode punctuation, ``"zh"`` for Chinese,
+        tokenize: ``"13a"`` for languages with spaces, ``"intl"`` for Unicode punctuation, ``"zh"`` for Chinese, or
             ``"char"`` to treat every character as a word.
         ignore_case: ignore case.
 
@@ -138,15 +139,15 @@ def chrf(
     ``The cat sat on the mat``.
 
     chrF is the F-measure over runs of 1 to 6 characters (Popovic 2015, https://aclanthology.org/W15-3049), computed by
-    sacrebleu. The best of several references counts. Other forms of a word get partial credit, and no tokenizer is
-    needed. With beta = 2, recall counts four times as much as precision, so a correct translation followed by the same
-    amount of other text still gets about 0.8. If the policy exploits that, pass beta=1.
+    sacrebleu. If there are several references, the best one counts. Other forms of a word get partial credit, and no
+    tokenizer is needed. With beta = 2, recall counts four times as much as precision, so a correct translation followed
+    by the same amount of other text still gets about 0.8. If the policy exploits this, pass beta=1.
 
     Args:
         column: the column with the reference: text, or a list of references.
         extract: finds the translation, ``rk.extract.answer()`` by default.
         gold: finds the reference in its cell (in each item of a list).
-        word_order: 2 also counts single words and word pairs: chrF++ (Popovic 2017).
+        word_order: the maximum length of word runs. 2 also counts single words and word pairs: chrF++ (Popovic 2017).
         beta: the weight of recall relative to precision, 1 to 10.
         ignore_case: ignore case.
 

@@ -1,1 +1,1 @@
-"""The code that reads completions: extraction, JSON, numbers, literals, invisible characters."""
+"""The code that reads completions: extraction, JSON, numbers, literals, and invisible characters."""

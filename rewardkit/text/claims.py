@@ -1,7 +1,7 @@
-r"""Distinguish the claims of a text from mere mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
+r"""Distinguish the claims in a text from mere mentions: ``not 42``, ``42 is wrong``, and ``Is it 42?`` do not claim 42.
 
-A mention is a part of a text, from `start` to `end`: a number, or an option of a question. It is a claim unless the
-words next to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report it
+A mention is a part of a text, from `start` to `end`: a number, or an answer option. It is a claim unless the words next
+to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report it
 (``others say 42``). "Next to it" is meant literally: ``the number of people who do not pass is 42`` claims 42. After a
 retraction (``No wait, 41``), earlier claims no longer count.
 
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from rewardkit.text.phrases import WRONG_WORDS, words
 
 WINDOW = 160
-"""The number of characters read around a mention, half on either side. At 60, the "incorrect" of "42 apples is
-incorrect" is missed; ten times as many change no test, and reading the whole text for every mention would take
-quadratic time."""
+"""The number of characters to read around a mention, half of them on each side. At 60, the word "incorrect" in "42
+apples is incorrect" is missed. Ten times as many change no test result, and reading the whole text for every mention
+would take quadratic time."""
 
 
 # Before a mention.
@@ -83,7 +83,7 @@ _TWO_WORDS = {
     "case": ("no",),
     "near": ("nowhere", "not", "isn't"),
 }
-"""Denials of two words: the second word -> the first words that turn it into a denial."""
+"""Two-word denials: the second word -> the first words that turn it into a denial."""
 
 # Signs, and words in languages without spaces, that deny a mention right after them.
 _SIGNS = (
@@ -92,11 +92,11 @@ _SIGNS = (
 )  # fmt: skip
 _MARKUP = '*_`$"“”«»„()[]{}~\\'
 _MOST_WORDS = 14
-"""The number of words that are read before a mention. Arbitrary: 80 characters contain about this many."""
+"""The number of words to read before a mention. Arbitrary: 80 characters contain about this many words."""
 
 
 def denied_before(text: str, start: int) -> bool:
-    """Return whether the words before the mention at `start` deny, doubt, suppose or report it."""
+    """Return whether the words before the mention at `start` deny, doubt, suppose, or report it."""
     tail = text[max(0, start - WINDOW // 2) : start].lower()
     if not tail.isascii() and tail.rstrip(_MARKUP + " ").endswith(_SIGNS):
         return True
@@ -208,7 +208,7 @@ _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
 
 def denied_after(text: str, end: int, *, noun: bool = False) -> bool:
-    """Return whether the words after the mention that ends at `end` deny it, or ask about it.
+    """Return whether the words after the mention that ends at `end` deny it or ask about it.
 
     Args:
         noun: True if a noun may follow the mention: "42 apples is wrong".
@@ -284,7 +284,7 @@ _CORRECTS = re.compile(
 
 @dataclass(frozen=True)
 class Retraction:
-    """A phrase with which a text takes back an earlier claim.
+    """A phrase that retracts an earlier claim.
 
     Attributes:
         start, end: the position of the phrase.
@@ -297,7 +297,7 @@ class Retraction:
 
 
 def last_retraction(text: str, start: int) -> Retraction | None:
-    """Return the last retraction in ``text[start:]``; one that withdraws everything is preferred."""
+    """Return the last retraction in ``text[start:]``, preferably one that withdraws everything."""
     if len(text) - start < _SHORTEST:
         return None
     tail = text[start:].replace("İ", "i").lower()
@@ -337,12 +337,12 @@ _HIDDEN_TAG = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_S = 400
-"""The maximum length of text in `<s>`, the same as for "~~". `<s>` and `</s>` may also be the tokens at the beginning
-and the end of a text."""
+"""The maximum length of the text in ``<s>``, the same as for "~~". ``<s>`` and ``</s>`` may also be the tokens at
+the beginning and the end of a text."""
 
 
 def without_struck(text: str) -> str:
-    """Return `text` without struck or hidden parts: ``~~41~~ 42`` and ``4\u03361\u0336 42`` are ``"  42"``."""
+    """Return `text` without struck-through or hidden parts: ``~~41~~ 42`` and ``4\u03361\u0336 42`` are ``"  42"``."""
     if "<!--" in text:
         head, *comments = text.split("<!--")
         text = head + " ".join(after for _, closed, after in (part.partition("-->") for part in comments) if closed)
@@ -354,7 +354,7 @@ def without_struck(text: str) -> str:
 
 
 def _without_whole_word(overlaid: re.Match[str]) -> str:
-    """Return " " for a struck word; a part of a word stays, because ø may be an o with a stroke."""
+    """Return " " for a struck-through word. Part of a word is kept, because ø may be an o with a stroke."""
     text, start, end = overlaid.string, overlaid.start(), overlaid.end()
     return overlaid[0] if text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum() else " "
 

@@ -1,11 +1,11 @@
 r"""Extractors find a part of a completion: ``rk.extract.tag("answer")("<answer>42</answer>")`` is ``"42"``.
 
-An extractor is a frozen, hashable, picklable callable: text -> ``str`` or None. A batch runs equal extractors
-once per distinct text and shares the result (``batch.view``). All except `raw` read only the visible answer, never the
-thinking. They take time linear in the text and never raise, whatever the text is.
+An extractor is a frozen, hashable, picklable callable: text -> ``str`` or None. A batch runs equal extractors once per
+distinct text and shares the result (``batch.view``). All extractors except `raw` read only the visible answer, never
+the thinking. They run in time linear in the length of the text, and never raise an exception.
 
-Thinking is a block ``<think>``, ``<thinking>``, ``<reasoning>`` or ``<thought>`` before the answer. For other marks,
-pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[PLAN]"``) or both of its marks::
+Thinking is a block ``<think>``, ``<thinking>``, ``<reasoning>``, or ``<thought>`` before the answer. For other marks,
+pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[PLAN]"``) or a pair of marks::
 
     rk.extract.tag("SOLUTION", thinking=[("<start_working_out>", "<end_working_out>")])
 
@@ -18,7 +18,7 @@ pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[P
 ``rk.extract.fenced("json")``        body of the last fenced block of that language
 ``rk.extract.json("total")``         a value inside the completion's JSON
 ``rk.extract.whole()``               the visible text as it is
-``rk.extract.raw()``                 the whole completion with its thinking: to check form, never answers
+``rk.extract.raw()``                 the whole completion, including thinking: for checks of form, not of answers
 ``rk.extract.prefilled()``           the answer after ``</think>``, if the prompt ends with ``<think>``
 ``rk.extract.document()``            the text with the JSON: ``<answer>``, a fenced block, or the visible text
 ===================================  ==========================================================================
@@ -67,7 +67,7 @@ Thoughts = str | Iterable[Tag] | None
 
 
 def as_extractor(value: object, default: Extractor) -> Extractor:
-    """Return `value` as an extractor: `default` for None, a wrapper for a function.
+    """Return `value` as an extractor. None becomes `default`, and a function is wrapped.
 
     Raises:
         RewardTypeError: `value` is neither an extractor nor a function.
@@ -94,20 +94,21 @@ def _named(name: str, subject: str) -> str:
 
 
 def answer(*, thinking: Thoughts = None) -> Extractor:
-    """Find the final answer: the ``<answer>`` tag, else the last box, else text after ``####``, else the visible text.
+    """Find the final answer: the ``<answer>`` tag, else the last box, else the ``####`` line, else the visible text.
 
     Args:
-        thinking: the tags around the thinking, as described for the module. Answers inside the thinking are ignored.
+        thinking: the tags around the thinking, as described in the module docstring. Answers in the thinking are
+            ignored.
     """
     return Answer(thinking=Thinking.of(thinking))
 
 
 def tag(name: Tag, *, thinking: Thoughts = None) -> Extractor:
-    """Find the body of the only ``<name>...</name>``, None if it is missing or there are several.
+    """Find the body of ``<name>...</name>``. The result is None unless there is exactly one such block.
 
     Args:
-        name: one word, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or any two marks:
-            ``("<start_answer>", "<end_answer>")``. Pass the name of a thinking tag to find the thinking.
+        name: one word, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or any pair of marks:
+            ``("<start_answer>", "<end_answer>")``. To find the thinking, pass the name of a thinking tag.
         thinking: the tags around the thinking.
     """
     marks = Marks.of(name, "tag: name")
@@ -125,28 +126,30 @@ def after(marker: str, *, thinking: Thoughts = None) -> Extractor:
 
 
 def fenced(language: str = "", *, thinking: Thoughts = None) -> Extractor:
-    """Find the body of the last closed fenced block of `language` (``""`` for no language)."""
+    """Find the body of the last closed fenced block in `language` (``""`` for a block without a language)."""
     if not isinstance(language, str) or language.split() not in ([], [language]):
         raise RewardDefinitionError(f'fenced: language must be one word or "", got {shorten(language)}')
     return Fenced(language, thinking=Thinking.of(thinking))
 
 
 def whole(*, thinking: Thoughts = None) -> Extractor:
-    """Return the visible text, without surrounding white space."""
+    """Return the visible text, without surrounding whitespace."""
     return Whole(thinking=Thinking.of(thinking))
 
 
 def raw() -> Extractor:
-    """Return the whole completion, including thinking: for rewards that check form, never to find the answer."""
+    """Return the whole completion, including thinking. Use it only to check form, never to find the answer."""
     return Raw()
 
 
 def prefilled(where: Extractor | None = None) -> Extractor:
-    """Search only after ``</think>``, for prompts that end with ``<think>``: a cut-off completion is all thinking.
+    """Search only the text after ``</think>``, for prompts that end with ``<think>``.
+
+    A completion that is cut off before ``</think>`` is all thinking, so the result is None.
 
     Args:
         where: the extractor that searches the text after the thinking, `answer` by default. If the prompt ends with a
-            tag other than ``<think>``, name it there: ``prefilled(tag("ANSWER", thinking="THINK"))``.
+            tag other than ``<think>``, name that tag in this extractor: ``prefilled(tag("ANSWER", thinking="THINK"))``.
     """
     inner = as_extractor(where, Answer())
     if not isinstance(inner, TextExtractor):
@@ -161,7 +164,7 @@ def prefilled(where: Extractor | None = None) -> Extractor:
 def document(*, thinking: Thoughts = None) -> Extractor:
     """Find the text with the JSON: ``<answer>``, else the last fenced block, else the visible text.
 
-    It finds nothing if another document begins after that block or tag, with or without a fence.
+    The result is None if another document begins after that block or tag, with or without a fence.
     """
     return Document(thinking=Thinking.of(thinking))
 
@@ -170,8 +173,9 @@ def json(*path: str | int, where: Extractor | None = None) -> Extractor:
     """Find a value inside the completion's JSON, as text: ``json("total")('{"total": 12.5}')`` is ``"12.5"``.
 
     Args:
-        path: keys of objects and positions of arrays, from the outside in.
-        where: finds the JSON, by default `document`. The JSON is parsed once per batch for all rewards.
+        path: object keys and array positions, outermost first.
+        where: the extractor that finds the JSON, `document` by default. The JSON is parsed once per batch for all
+            rewards.
 
     Raises:
         RewardDefinitionError: a step in `path` is neither a key nor a position.

@@ -21,20 +21,20 @@ from rewardkit.text.visibility import own_turn, spoken_text
 
 
 class Extractor(ABC):
-    """A function that finds a part of a completion; call it with a text.
+    """A function that finds a part of a completion. Call it with a text.
 
-    An extractor searches the result of its `source`, which all extractors of a batch share: one visible text per
-    completion, one parse for all fields of a document.
+    An extractor searches the result of its `source`. All extractors in a batch share these results, so that the visible
+    text is computed once per completion, and a document is parsed once for all its fields.
     """
 
     @property
     @abstractmethod
     def source(self) -> Callable[[str], Any]:
-        """The function that computes, from the text of a completion, the content that `derive` searches."""
+        """The function that converts a completion's text to the content that `derive` searches."""
 
     @abstractmethod
     def derive(self, content: Any) -> str | None:
-        """Return the match in `content`, the result of `source`; None if there is none."""
+        """Return the match in `content`, the result of `source`, or None if there is none."""
 
     @final
     def __call__(self, text: str) -> str | None:
@@ -44,7 +44,7 @@ class Extractor(ABC):
 @final
 @dataclass(frozen=True)
 class OwnTurn:
-    """A function that returns the visible text of the model's own turn; a made-up turn may also contain thinking."""
+    """A function that returns the visible text of the model's own turn. A made-up turn may also contain thinking."""
 
     thinking: Thinking
 
@@ -75,11 +75,11 @@ class TextExtractor(Extractor):
     thinking: Thinking = field(default=THINKING, kw_only=True)
 
     reads_all: ClassVar[bool] = False
-    """True if made-up turns are also read: rewards for quality or form must not skip text."""
+    """True if made-up turns are also read, because rewards for quality or form must not skip text."""
 
     @abstractmethod
     def find(self, answer: str) -> str | None:
-        """Return the match in the visible text `answer`; None if there is none."""
+        """Return the match in the visible text `answer`, or None if there is none."""
 
     @final
     @property
@@ -88,7 +88,7 @@ class TextExtractor(Extractor):
 
     @final
     def written(self, name: str, *arguments: object, usual: Thinking = THINKING) -> str:
-        """Return the text of the call that creates this extractor."""
+        """Return the call that creates this extractor, as source code."""
         argument_texts = [repr(argument) for argument in arguments]
         argument_texts += [f"thinking={self.thinking!r}"] if self.thinking != usual else []
         return f"{name}({', '.join(argument_texts)})"
@@ -193,7 +193,7 @@ class Fenced(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Answer(TextExtractor):
-    """An extractor for the marked answer, in a tag, a box or after ``####``; without marks, for the whole text."""
+    """An extractor for the answer in a tag, in a box, or after ``####``, or for the whole text if it has no marks."""
 
     def find(self, answer: str) -> str | None:
         mark = marked(answer)
@@ -208,7 +208,8 @@ class Answer(TextExtractor):
 class Document(TextExtractor):
     """An extractor for the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text.
 
-    It finds nothing if another document begins after it: a policy could write two and get the score of the better one.
+    The result is None if another document begins after the JSON. Otherwise, a policy could write two documents and get
+    the score of the better one.
     """
 
     def find(self, answer: str) -> str | None:
@@ -240,7 +241,7 @@ def _unfenced(text: str) -> str | None:
 
 
 def _behind(text: str, body: str, after: str) -> str:
-    """Return the text after the fenced block `body` in `text`; if it is not found, `after`."""
+    """Return the text after the fenced block `body` in `text`, or `after` if the block is not found."""
     # The block may be indented or quoted in `text`, but its body is not.
     text, body = (_INDENT.sub("", part) for part in (text, body))
     start = text.rfind(f"\n{body}\n")
@@ -260,7 +261,7 @@ _DOCUMENT = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-"""The beginning of a document, on a separate line or within one."""
+"""The beginning of a document, on a separate line or within a line."""
 
 
 def _is_object(body: str) -> bool:
@@ -290,7 +291,7 @@ class CustomExtractor(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Json:
-    """A parser of the text that `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
+    """A parser for the text that `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
 
     where: Extractor
 

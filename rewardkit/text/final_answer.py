@@ -1,14 +1,14 @@
-r"""Find the final answer of a completion, for all rewards that read answers.
+r"""Find the final answer in a completion, for all rewards that read answers.
 
-``number``, ``choice``, ``math_equal`` and ``exact`` differ in which answers they accept as equal, not in where they
-look:
+``number``, ``choice``, ``math_equal``, and ``exact`` look in the same places, and differ only in which answers they
+accept as equal. They read only the model's own words, which end where a made-up turn begins ("Question:", "Human:").
+The answer comes from the first of these that occurs:
 
-1. in the model's own words: nothing counts after the start of a made-up turn ("Question:", "Human:");
-2. `marked`: the ``<answer>`` tag, else the boxes, else the line after ``####``;
-3. `statements`: "The answer is 42", in many languages; the last one counts;
-4. else the last claim, which each reward finds by itself.
+1. `marked`: the ``<answer>`` tag, else the boxes, else the line after ``####``.
+2. `statements`: "The answer is 42", in many languages. The last statement counts.
+3. The last claim, which each reward finds with its own code.
 
-All functions take time linear in the text.
+All functions run in time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ _INTRODUCTION = re.compile(
 """A sentence that only introduces a solution: "Sure! Let's solve it."."""
 
 _LONGEST_INTRODUCTION = 200
-"""The maximum length of an introduction. Arbitrary: introductions are short, and a longer text before a question has
-begun to answer."""
+"""The maximum length of an introduction. Arbitrary: introductions are short, and a longer text before a question
+already contains part of an answer."""
 # A mark of an answer. An empty box or tag does not count: "Put it in \boxed{}" is from the prompt.
 _MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?>(?!\s*</)", re.IGNORECASE)
 
 _MOST_TURNS = 20
-"""The number of beginnings of turns that are examined; a text with more is cut at the next one. Arbitrary: the text
-before each is searched, and time must stay linear."""
+"""The maximum number of turn beginnings to examine. A text with more is cut at the next one. The number is
+arbitrary, but a limit keeps the time linear, because the text before each beginning is searched."""
 
 _COLON = (":", "\uff1a")
 
@@ -77,7 +77,7 @@ _COLON = (":", "\uff1a")
 def own_words(text: str) -> str:
     """Return the model's own turn in `text`, without struck-out or hidden parts.
 
-    After a few-shot prompt, a model that was not stopped goes on with the next question. "Question:" at the start of
+    After a few-shot prompt, a model that was not stopped continues with the next question. "Question:" at the start of
     the text, or as a heading before there is an answer, only restates the question.
     """
     text = without_stray_tag(without_struck(text))
@@ -86,7 +86,7 @@ def own_words(text: str) -> str:
 
 
 def next_turn(text: str) -> int | None:
-    """Return the position at which "Question:" or "Human:" begins a turn after the model's own; None if none does."""
+    """Return the position where "Question:" or "Human:" begins a turn after the model's own, or None."""
     for count, turn in enumerate(_NEXT_TURN.finditer(text)):
         if count >= _MOST_TURNS:
             return turn.start()
@@ -112,7 +112,7 @@ def _introduces(head: str) -> bool:
 
 
 def _first_solution(text: str) -> str:
-    """Return the first solution in `text`: after ``#### 18``, a made-up question and its ``#### 5`` are cut off."""
+    """Return the first solution in `text`: a made-up question and its ``#### 5`` after ``#### 18`` are cut off."""
     if text.count("####") < 2:
         return text
     lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1].lstrip("*_"))]
@@ -138,7 +138,7 @@ _HEADING = re.compile(
     r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
     r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z"
 )
-"""Text after ``####`` that is a heading for the text below it; "Answer" introduces the answer itself."""
+"""Text after ``####`` that is a heading for the text below it. The word "Answer" introduces the answer itself."""
 
 _LEAD = re.compile(
     r"\A\s{0,9}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?(?:final\s|correct\s)?"
@@ -199,7 +199,7 @@ _FREE_AFTER = re.compile(
     r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m(?:[23²³]|\^\{?[23](?![\d(]))"
 )
 _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
-"""The label of an option, which the option's text may follow: ``\\boxed{B}: 42 apples``."""
+"""An option's label, which the option's text may follow: ``\\boxed{B}: 42 apples``."""
 
 _OTHER_CHOICE = re.compile(
     r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b"
@@ -214,12 +214,12 @@ _OTHER_CHOICE = re.compile(
 """Text after a box that offers another answer: "or 43", ", Rome"."""
 
 _NEAR = 60
-"""The number of characters read before and after a box or number, so that time stays linear. At 20, the text before
-the value in ``$$\\text{The answer is } 42$$`` is cut off; 400 change no test."""
+"""The number of characters to read before and after a box or number. This limit keeps the time linear. At 20, the
+text before the value in ``$$\\text{The answer is } 42$$`` is cut off. At 400, no test result changes."""
 
 
 def lone_boxes(text: str) -> list[str] | None:
-    r"""Return the contents of the outermost boxes; None if one is not closed, is denied, or is not alone.
+    r"""Return the contents of the outermost boxes, or None if a box is not closed, is denied, or is not alone.
 
     The boxes in ``2\boxed{21}`` and ``|\boxed{42}|`` are parts of formulas, and ``\boxed{42} or 43`` is one of several
     answers.
@@ -244,7 +244,7 @@ def _is_answer(text: str, box: Box) -> bool:
 
 
 def stands_alone(text: str, start: int, end: int, *, label: bool = False) -> int | None:
-    """Return the end of the closing marks after ``text[start:end]``; None if it is part of a formula or a tuple.
+    """Return the end of the closing marks after ``text[start:end]``, or None if it is part of a formula or tuple.
 
     Args:
         label: True if ``text[start:end]`` may be the label of an option, followed by the option's text.
@@ -285,16 +285,16 @@ Mark = Literal["tag", "box", "hashes"]
 
 
 class Marked(NamedTuple):
-    """A marked answer; `text` is None if the mark contains no answer, or several different ones."""
+    """A marked answer. `text` is None if the mark contains no answer, or several different ones."""
 
     mark: Mark
     text: str | None
 
 
 def marked(text: str) -> Marked | None:
-    r"""Return the content of the only tag, else of the boxes, else of the last line with ``####``; None without marks.
+    r"""Return the content of the only tag, else of the boxes, else of the last ``####`` line, or None without marks.
 
-    Boxes with different contents are read as a list, ``4, 5``, so that boxing two guesses gives neither of them. A box
+    Boxes with different contents are read as a list, ``4, 5``, so that two boxed guesses match neither answer. A box
     contains no answer if it is part of a formula (``2\boxed{21}``), is denied, or has an alternative next to it
     (``\boxed{42} or 43``).
     """
@@ -310,7 +310,7 @@ def marked(text: str) -> Marked | None:
 
 
 def bare_answer(mark: Marked) -> str | None:
-    """Return a marked answer without its introduction and without emphasis; the content of a box stays as it is."""
+    """Return a marked answer without its introduction and emphasis. The content of a box stays unchanged."""
     if mark.text is None or mark.mark == "box":
         return mark.text
     return bare(_LEAD.sub("", mark.text, count=1))
@@ -321,12 +321,12 @@ def _has_tag(text: str) -> bool:
 
 
 def without_stray_tag(text: str) -> str:
-    """Return `text` without an ``</answer>`` that nothing opens: the opening tag is in the prompt."""
+    """Return `text` without an ``</answer>`` whose opening tag is in the prompt, not in `text`."""
     return text if "</" not in text or _has_tag(text) else _TAG.sub(" ", text)
 
 
 def _tag_body(text: str) -> str | None:
-    """Return the body of the only ``<answer>``; None if the last one is not closed, or if two differ."""
+    """Return the body of the only ``<answer>``, or None if the last one is not closed, or if two differ."""
     start: int | None = None
     bodies: dict[str, str] = {}
     for tag in _TAG.finditer(text):
@@ -347,13 +347,13 @@ def _box_starts(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
-    """Return the contents of the outermost boxes, each once; None if one is not closed or is not alone."""
+    """Return the distinct contents of the outermost boxes, or None if a box is not closed or is not alone."""
     contents = lone_boxes(text)
     return _joined(contents) if contents else None
 
 
 def _boxed_in_tag(body: str) -> str | None:
-    """Return the content of the boxes in a tag; None after another answer, as in ``43, or better \\boxed{42}``."""
+    """Return the content of the boxes in a tag, or None after another answer: ``43, or better \\boxed{42}``."""
     lead = body[: min(body.find(box) for box in ("\\boxed", "\\fbox") if box in body)].rstrip("$*\\[( \n")
     sentence = _LAST_LEAD.split(lead[-_LONGEST_SENTENCE:])[-1]
     return _boxed(body) if not lead or _LEADS_TO_BOX.search(sentence) else None
@@ -375,16 +375,16 @@ def _joined(contents: list[str]) -> str:
 
 
 def in_boxes(text: str) -> str | None:
-    """Return the contents of the outermost boxes, each once; None if there are none, or one is not closed."""
+    """Return the distinct contents of the outermost boxes, or None if there are none or a box is not closed."""
     contents = boxes(text)
     return _joined(contents) if contents else None
 
 
 def behind_hashes(text: str) -> str | None:
-    """Return the answer after the last ``####``; None if that is a Markdown heading.
+    """Return the answer after the last ``####``, or None if that line is a Markdown heading.
 
-    The line is a heading if it says so ("Step 2", "Option D:"). It is also one if text follows and there are several
-    such lines, or if an answer is stated below it.
+    The line is a heading if it reads like one ("Step 2", "Option D:"). It is also a heading if text follows it and
+    there are several such lines, or if an answer is stated below it.
     """
     lines = list(_HASHES.finditer(text))
     if not lines:
@@ -482,7 +482,7 @@ _SOLUTION = re.compile(
     r"To (?:find|solve|determine|calculate|compute|answer|get)\b|"
     r"We (?:know|need|can|have|start|are)\b|Let(?:'s| us)\b|Step 1\b|Given (?:that|the)\b)"
 )
-"""The beginning of a whole solution below "Answer:", which states nothing by itself."""
+"""The beginning of a complete solution below "Answer:". Such a heading does not state an answer."""
 
 
 class Statement(NamedTuple):
@@ -493,8 +493,8 @@ class Statement(NamedTuple):
 
 
 _MOST_PLACES = 40
-"""The number of occurrences of a word that are examined, from the end. Arbitrary, so that time stays linear: the last
-claimed statement counts, and it is among the last occurrences."""
+"""The maximum number of occurrences of a word to examine, from the end. The number is arbitrary, but a limit keeps
+the time linear. Only the last claimed statement counts, and it is among the last occurrences."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
@@ -537,7 +537,7 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 _SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")
-"""White space before an answer; below a heading, also the mark of a list item or quotation, which is not a minus."""
+"""Whitespace before an answer. Below a heading, it includes a list or quotation mark, which is not a minus sign."""
 
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 # A formula, bold text or code is read as a whole: the period in "$3.\overline{3}$" does not end a sentence.
@@ -565,7 +565,7 @@ _ENDING = re.compile(rf"(?:{words('end')})[.。।]?\Z")
 # A statement counts if it is the writer's own and is about the answer.
 
 _CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])\s")
-"""The end of a sentence: in Thai, and sometimes in Chinese and Japanese, a space."""
+"""The end of a sentence. In Thai, and sometimes in Chinese and Japanese, it is a space."""
 
 # Arbitrary limit: words that attribute a statement to someone else are in the same sentence, and sentences are shorter.
 _LONGEST_SENTENCE = 200
@@ -575,7 +575,7 @@ _OWN_PHRASES = re.compile(
     r" do| would| can)? (?:really |firmly )?(?:say|said|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
     r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
 )
-"""Phrases that claim a statement although they contain words that could withdraw it, and LaTeX commands."""
+"""Phrases that claim a statement, although they contain words that could withdraw it. Also LaTeX commands."""
 
 # "Perhaps", "wrong" or "if" in languages with other scripts than English; the English words are below.
 _DOUBTED = re.compile(words("doubt"))
@@ -589,7 +589,7 @@ _PREMISE = re.compile(
     r"assuming(?![^=]*[=$]))",
     re.IGNORECASE,
 )
-"""The beginning of a clause that gives a reason, and not a condition under which something else is the answer."""
+"""The beginning of a clause that gives a reason, not a condition under which something else is the answer."""
 
 _GOVERNS = re.compile(
     r"\b(?:nobody|no one|none|neither|says?|said|thinks?|thought|claim(?:s|ed)?|believes?|argues?|reports?|heard|told|"
@@ -604,7 +604,7 @@ _GOVERNS = re.compile(
     r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
     rf"as long as)\b|{joining_words('hearsay')}"
 )
-"""Words with which a clause before a comma reports, doubts or supposes the statement after it."""
+"""Words in a clause before a comma that report, doubt, or suppose the statement after the comma."""
 
 _ABOUT_ELSE = re.compile(
     rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
@@ -632,7 +632,7 @@ _NOT_THE_ANSWER = re.compile(
 
 
 def is_claimed(text: str, statement: Statement) -> bool:
-    """Return whether a statement is the writer's own and about the answer, unlike "half the answer is 42"."""
+    """Return whether a statement is the writer's own and is about the answer, unlike "half the answer is 42"."""
     lead, start = statement
     if _ABOUT_ELSE.search(text, lead, start):
         return False
@@ -652,10 +652,10 @@ def is_claimed(text: str, statement: Statement) -> bool:
 
 
 def stated(text: str) -> str | None:
-    """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
+    """Return the answer in the last statement, without a remark after it, or "" if nothing is stated.
 
-    The result is None if the statement is not claimed ("Nobody thinks that the answer is 42"), or if later text takes
-    the answer back or replaces it.
+    The result is None if the statement is not claimed ("Nobody thinks that the answer is 42"), or if later text
+    retracts or replaces the answer.
     """
     for statement in statements(text):
         if not is_claimed(text, statement):
@@ -672,7 +672,7 @@ def stated(text: str) -> str | None:
 
 
 def stated_object(text: str, start: int) -> tuple[str, int]:
-    """Return the answer that begins at `start`, and its end: the end of its sentence, or the beginning of a reason."""
+    """Return the answer that begins at `start`, and its end: the end of its sentence, or the start of a reason."""
     skipped = _SKIP.match(text, start)
     start = skipped.end() if skipped else start
     for opening, closing in _DISPLAYS:
@@ -710,8 +710,8 @@ COURTESY = re.compile(
 
 _AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
 _LONGEST_REPLACEMENT = 120
-"""The maximum length of a sentence that replaces an answer. At 30, "Explanation:\\nIt could also be 43." is too long;
-larger limits are arbitrary: a longer sentence with a value explains the answer."""
+"""The maximum length of a sentence that replaces an answer. At 30, "Explanation:\\nIt could also be 43." is too
+long. Larger limits are arbitrary: a longer sentence with a value explains the answer."""
 _INSTEAD = re.compile(
     rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
     r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"
@@ -722,8 +722,7 @@ _INSTEAD = re.compile(
     r"(?: also| well| just| as well)* be)?(?: (?:actually|really|in fact|also))?|i mean|make (?:it|that))?\W*",
     re.IGNORECASE,
 )
-"""Everything that may precede a value that replaces another: "Or", "In fact it's", "Correction:", "The true total
-is"."""
+"""Text that may precede a value that replaces another: "Or", "In fact it's", "Correction:", "The true total is"."""
 
 # An answer "yes" or "no": "yes, actually no"; not the "no" of "no apples", which a noun follows.
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
@@ -734,7 +733,7 @@ _LESSER = re.compile(
     r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b|.*\bor\b\W{0,4}\d",
     re.IGNORECASE,
 )
-"""A clause that says that the stated value is not quite the answer."""
+"""A clause after which the stated value is not quite the answer."""
 
 # The end of the sentence with the answer.
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
@@ -757,7 +756,7 @@ _EQUALLY = re.compile(
 
 
 def stands(text: str, end: int, answer: str) -> bool:
-    """Return whether an answer that was stated before `end` is neither taken back nor replaced."""
+    """Return whether an answer that was stated before `end` is neither retracted nor replaced."""
     rest = text[end:]
     if not rest.strip():
         return True
@@ -786,7 +785,7 @@ def stands(text: str, end: int, answer: str) -> bool:
 
 
 def _replaces(piece: str, answer: str, *, headed: bool) -> bool:
-    """Return whether a sentence is a value other than `answer`, or calls another value the answer."""
+    """Return whether a sentence consists of a value other than `answer`, or calls another value the answer."""
     if _EQUALLY.match(piece):
         return True
     if _VALUE.search(answer):
@@ -814,7 +813,7 @@ def _is_lead(piece: str, end: int) -> bool:
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
 _POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f"
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
-"""Quotation marks and marks for emphasis, code and math, each with its closing mark."""
+"""Quotation marks and marks for emphasis, code, and math, each with its closing mark."""
 
 # HTML elements that only format text: "<b>42</b>".
 _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)

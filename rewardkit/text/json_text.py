@@ -1,7 +1,8 @@
 """Parse JSON from untrusted text: ``parse_json('{"a": 1}').value == {"a": 1}``.
 
-Only what RFC 8259 allows: no repair, no NaN, no duplicate keys, no numbers too large for a float or a 400-digit
-integer, at most 200,000 characters and 64 levels. For anything else, the result has an ``error`` and no value.
+The parser accepts only JSON that RFC 8259 allows: no repair, no NaN, no duplicate keys, no numbers too large for a
+float or a 400-digit integer, and at most 200,000 characters and 64 levels. For anything else, the result has an
+``error`` and no value.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Path = tuple[str | int, ...]
 
 @dataclass
 class Violations:
-    """The violations found so far: the first three as text, the others as a number.
+    """The violations found so far: the first three as text, and the number of the others.
 
     Example: after ``add(("qty",), "missing")``, ``note()`` is ``"qty: missing"``.
     """
@@ -56,7 +57,7 @@ class Violations:
 
 
 def path_text(path: Sequence[str | int]) -> str:
-    """Return a path as text: ``lines[2].qty``. Unusual keys are quoted, long paths and keys are cut."""
+    """Return a path as text: ``lines[2].qty``. Unusual keys are quoted, and long paths and keys are shortened."""
     if len(path) <= SHOWN_STEPS:
         return "".join(map(_step, path)).removeprefix(".")
     half = SHOWN_STEPS // 2
@@ -85,7 +86,7 @@ def value_text(value: object) -> str:
 
 
 def printable(text: str, limit: int = 120) -> str:
-    """Return `text` cut to `limit` characters, with all characters escaped that are not printable."""
+    """Return `text`, cut to `limit` characters, with all nonprintable characters escaped."""
     cut = text if len(text) <= limit else f"{text[:limit]}..."
     return cut if cut.isprintable() else "".join(map(_visible, cut))
 
@@ -95,12 +96,12 @@ def _visible(character: str) -> str:
 
 
 MAX_CHARACTERS = 200_000
-"""The longest text that primitives read, in characters. Arbitrary: about 50,000 tokens, so that no completion takes
-seconds to score."""
+"""The maximum length of a text that primitives read, in characters. Arbitrary: it is about 50,000 tokens, so that no
+completion takes seconds to score."""
 
 MAX_DEPTH = 64
-"""The maximum nesting depth of a value. Arbitrary, but far below Python's 1,000 frames, because values are visited
-recursively; documents are a few levels deep."""
+"""The maximum nesting depth of a value. Arbitrary, but far below Python's limit of 1,000 frames, because values are
+visited recursively. Documents are only a few levels deep."""
 _MAX_INTEGER_BITS = 1330  # 400 decimal digits
 # Digits become "0", "E" becomes "e", and other letters are deleted: a plain search of the short remainder finds
 # brackets and numbers that may be too large.
@@ -112,7 +113,7 @@ _NESTED = (dict, list)
 
 
 class Parsed(NamedTuple):
-    """A JSON value, or an ``error`` that says why there is none."""
+    """A JSON value, or an ``error`` that explains why there is none."""
 
     value: Any = None
     error: str = ""
@@ -122,7 +123,7 @@ NO_JSON = Parsed(error="no JSON found")
 
 
 def parse_json(text: str) -> Parsed:
-    """Return `text` parsed as one JSON value; for invalid text, the result has an ``error``.
+    """Parse `text` as one JSON value. For invalid text, the result has an ``error``.
 
     Raises:
         MissingExtraError: jiter is not installed.
@@ -151,7 +152,7 @@ def parse_json(text: str) -> Parsed:
 
 
 def json_parser(feature: str = "reading JSON") -> Callable[..., Any]:
-    """Return the JSON parser; raise a MissingExtraError that names `feature` if the parser is not installed."""
+    """Return the JSON parser, or raise a MissingExtraError that names `feature` if the parser is not installed."""
     try:
         import jiter
     except ImportError:

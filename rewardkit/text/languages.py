@@ -1,4 +1,4 @@
-"""Languages: their codes, names and scripts, and which one a text is in.
+"""Languages: their codes, names, and scripts, and identification of a text's language.
 
 ``language_code("German")`` is ``"de"``, ``SCRIPTS["ja"]`` names the scripts of Japanese, and
 ``ranked("Das ist ein Haus.", ("de", "nl"))`` puts ``"de"`` first.
@@ -47,21 +47,21 @@ _LISTED = {
 _PAIRS = [(scripts, *pair.split()) for scripts, listed in _LISTED.items() for pair in listed.split(",")]
 
 NAMES = {code: name for _, code, name in _PAIRS}
-"""Language (ISO 639-1) -> its English name."""
+"""ISO 639-1 code -> the language's English name."""
 
 SCRIPTS = {code: tuple(scripts.split()) for scripts, code, _ in _PAIRS}
-"""Language (ISO 639-1) -> the scripts it is written in, named by the first word of their Unicode character names."""
+"""ISO 639-1 code -> the language's scripts, each named by the first word of its Unicode character names."""
 
 _CODES = {name.lower(): code for code, name in NAMES.items()} | {"nb": "no", "nn": "no"}
 _SIGNS = frozenset("\u00aa\u00b5\u00ba\u2126\u212a\u212b")
-"""Signs that Unicode classifies as letters, but that every script uses: micro, ohm, kelvin, angstrom, ordinals."""
+"""Signs that Unicode classifies as letters, but that all scripts use: micro, ohm, kelvin, angstrom, and ordinals."""
 
 
 def language_code(name: object) -> str:
-    """Return the code of a language by its ISO 639-1 code (``en``, ``en-US``) or its English name.
+    """Return the ISO 639-1 code for a language, given as a code (``en``, ``en-US``) or as an English name.
 
     Raises:
-        ValueError: the language is unknown; the message names a similar one.
+        ValueError: the language is unknown. The message names a similar one.
     """
     language_name = name.strip().lower() if isinstance(name, str) else ""
     code = re.split("[-_]", language_name, maxsplit=1)[0]
@@ -74,7 +74,7 @@ def language_code(name: object) -> str:
 # The number of characters in Unicode's basic plane.
 @lru_cache(maxsize=65_536)
 def script_of(character: str) -> str:
-    """Return the script of a letter; empty for other characters."""
+    """Return a letter's script, or "" for other characters."""
     if character in _SIGNS:
         return ""
     character = unicodedata.normalize("NFKC", character)[0]  # the plain letter for a full-width or bold one
@@ -85,7 +85,7 @@ def script_of(character: str) -> str:
 
 @cache
 def family(code: str) -> tuple[str, ...]:
-    """Return the languages that share a script with the language `code`, including that language."""
+    """Return the languages that share a script with `code`, including `code` itself."""
     return tuple(other for other, scripts in SCRIPTS.items() if set(scripts) & set(SCRIPTS[code]))
 
 
@@ -96,12 +96,12 @@ def require_identifier(feature: str, extra: str) -> None:
 
 
 def identified(text: str, codes: tuple[str, ...]) -> str:
-    """Return the most probable of the languages `codes`. The first call loads a model of about 100 MB."""
+    """Return the most probable language in `codes`. The first call loads a model of about 100 MB."""
     return str(_identifier(codes).classify(_unstacked(text))[0])
 
 
 def ranked(text: str, codes: tuple[str, ...]) -> list[tuple[str, float]]:
-    """Return (code, probability) of the languages `codes`, the most probable first, in time linear in the text."""
+    """Return (code, probability) for each language in `codes`, the most probable first, in linear time."""
     text = text if text.isascii() else unicodedata.normalize("NFKC", _unstacked(text))
     ranking: list[tuple[str, float]] = _identifier(codes).rank(text)
     return ranking

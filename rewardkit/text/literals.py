@@ -1,7 +1,7 @@
 """Literals: check text before parsing it as JSON or as a Python literal.
 
-``read_literal("{'a': [1, None]}")`` is ``{"a": [1, None]}``. Calls, operators, duplicate keys, brackets nested 65 deep
-and ``1e999`` raise a LiteralError. All checks take time linear in the text.
+``read_literal("{'a': [1, None]}")`` is ``{"a": [1, None]}``. Calls, operators, duplicate keys, brackets nested 65
+levels deep, and ``1e999`` raise a LiteralError. All checks run in time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
 
 
 class LiteralError(ValueError):
-    """An error for text that cannot be read as a value; the message becomes part of a CoercionError."""
+    """An error for text that cannot be read as a value. The message becomes part of a CoercionError."""
 
 
 def check_number(text: str) -> None:
@@ -49,7 +49,7 @@ def check_number(text: str) -> None:
 
 
 def check_json(text: str) -> None:
-    """Raise JSONDecodeError if `text` is not JSON, LiteralError if it is too large, too deep or ambiguous."""
+    """Raise JSONDecodeError if `text` is not JSON, or LiteralError if it is too large, too deep, or ambiguous."""
     if len(text) > JSON_CHARACTERS:
         raise LiteralError(f"{len(text):,} characters exceed the limit, {JSON_CHARACTERS:,}.")
     if text.count("[") + text.count("{") > DEPTH:
@@ -73,7 +73,7 @@ def _refuse_duplicates(keys: list[Any]) -> None:
 
 
 def read_literal(text: str) -> Any:
-    """Return the value of a Python literal; only plain literals of limited depth reach the compiler."""
+    """Return the value of a Python literal. Only plain literals of limited depth reach the compiler."""
     if len(text) > LITERAL_CHARACTERS:
         raise LiteralError(f"{len(text):,} characters exceed the limit, {LITERAL_CHARACTERS:,}.")
     tree = ast.parse("".join(_literal_tokens(text)), mode="eval")

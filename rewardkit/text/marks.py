@@ -1,7 +1,7 @@
 r"""Find Markdown fences and LaTeX boxes in a text.
 
 ``fenced_blocks("~~~json\n{}\n~~~")`` is ``[("json", "{}")]``, and ``boxes(r"\boxed{41} or \boxed 42")`` is
-``["41", "42"]``. All functions take time linear in the text.
+``["41", "42"]``. All functions run in time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _BLANK = re.compile(
 
 
 def fenced_blocks(text: str) -> list[tuple[str, str]]:
-    """Return the closed fenced blocks of `text` in order, as (language in lower case, body)."""
+    """Return the closed fenced blocks in `text`, in order, as (language in lower case, body)."""
     return fenced_parts(text)[0]
 
 
 def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the closed fenced blocks of `text`, the text after the last one, and the content of an open fence there.
+    """Return the closed fenced blocks in `text`, the text after them, and the content of an open fence in that text.
 
     The rules are CommonMark's (https://spec.commonmark.org, "Fenced code blocks"), except that a fence may have any
     indentation: models write lists whose code is not aligned with the list's text.
@@ -70,7 +70,7 @@ def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
 
 
 def _closes(match: re.Match[str], fence: str, indent: int) -> bool:
-    """Return whether a line closes `fence`: a fence in a docstring is indented further and is part of the code."""
+    """Return whether a line closes `fence`. A fence in a docstring is indented further, as part of the code."""
     alone = not match["info"].strip() and not match[1].strip()
     return alone and match["fence"].startswith(fence) and _columns(match[1]) <= indent + 3
 
@@ -80,13 +80,13 @@ def _columns(lead: str) -> int:
 
 
 def _unindented(line: str, columns: int) -> str:
-    """Return `line` with up to `columns` columns of leading white space removed."""
+    """Return `line` with up to `columns` columns of leading whitespace removed."""
     code = line.lstrip(" \t")
     return line[: len(line) - len(code)].expandtabs(4)[columns:] + code
 
 
 def last_box(text: str) -> str | None:
-    """Return the content of the last nonempty box; None if there is none, or if a box is not closed."""
+    """Return the content of the last nonempty box, or None if there is none or if a box is not closed."""
     contents = boxes(text)
     return contents[-1] if contents else None
 
@@ -95,7 +95,7 @@ def boxes(text: str) -> list[str] | None:
     """Return the contents of the outermost nonempty boxes, including a minus sign before a box.
 
     A box that only contains another box has the content of the inner box. The result is None if a box is not closed:
-    the text was cut off, and the last box is the one that counts.
+    the text was cut off in the last box, which is the one that counts.
     """
     outer_boxes = boxes_in(text)
     return None if outer_boxes is None else [box.content for box in outer_boxes]
@@ -110,7 +110,7 @@ class Box(NamedTuple):
 
 
 def boxes_in(text: str) -> list[Box] | None:
-    """Return the outermost nonempty boxes; None if a box is not closed."""
+    """Return the outermost nonempty boxes, or None if a box is not closed."""
     outer_boxes = []
     open_braces: list[
         tuple[int, int, bool]

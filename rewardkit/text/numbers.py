@@ -2,8 +2,8 @@ r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == 
 
 The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
 (``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``) and with or without a currency (``$42``, ``42 €``).
-``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are also numbers; ``84/2`` must still be divided. A percent sign
-and other units must be allowed explicitly; ``(1,000)`` is a pair, never a thousand.
+``3½``, ``3/5``, ``\frac{3}{5}``, and ``42 million`` are also numbers, but ``84/2`` is not, because it still has to be
+divided. A percent sign and other units must be allowed explicitly. ``(1,000)`` is read as a pair, never as a thousand.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rewardkit.errors import shorten
 from rewardkit.text.visibility import beyond_ascii, has_visible_character, replaced, shown
 
 MAX_CHARACTERS = 400
-"""The longest text that is read as a number. Arbitrary: answers are shorter, and `int` and `Fraction` take time
-quadratic in the number of digits."""
+"""The maximum length of a text that is read as a number. Arbitrary: answers are shorter, and `int` and `Fraction`
+take time quadratic in the number of digits."""
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
 # A text for which units= may be missing, to give a hint: "42 apples" and "about 42".
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
@@ -27,11 +27,12 @@ _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 
 Exact = Decimal | Fraction
-"""An exact number; the two compare exactly with each other. Most numbers are read as decimals, which is much faster."""
+"""An exact number. The two types compare exactly with each other. Most numbers are read as decimals, which is much
+faster."""
 
 
 def value_pattern(grouped: str) -> str:
-    """Return the ``re.VERBOSE`` pattern of a number without a sign; `value_of` reads its matches.
+    """Return the ``re.VERBOSE`` pattern for an unsigned number. `value_of` reads its matches.
 
     Args:
         grouped: the pattern for an integer with separators between groups of digits.
@@ -46,7 +47,7 @@ def value_pattern(grouped: str) -> str:
 
 
 def value_of(match: re.Match[str]) -> Fraction | None:
-    """Return the value of a match of `value_pattern`; None for ``1/0``, and for ``2 3/2``, which is not a number."""
+    """Return the value of a `value_pattern` match, or None for ``1/0`` and for ``2 3/2``, which is not a number."""
     if top := match["top"] or match["top_"]:
         bottom = int((match["bottom"] or match["bottom_"]).replace(" ", ""))
         if bottom == 0:
@@ -68,7 +69,7 @@ def value_of(match: re.Match[str]) -> Fraction | None:
 
 
 def number_text(number: Exact) -> str:
-    """Return a number as a decimal without an exponent, if that is exact: ``0.5``, but ``1/3``."""
+    """Return a number as a decimal without an exponent if that is exact, else as a fraction: ``0.5``, but ``1/3``."""
     value = Fraction(number)
     decimal = _EXACT.divide(Decimal(value.numerator), Decimal(value.denominator))
     return format(decimal, "f") if Fraction(decimal) == value else str(value)
@@ -93,7 +94,7 @@ SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 1
 # A scale word at the end, after a number or its closing mark: "3 million" and "3½ billion".
 _SCALE = re.compile(rf"(?<=[\d.½¼¾*$ ])\s*({'|'.join(SCALES)})\Z", re.IGNORECASE)
 _VULGAR = re.compile(r"\A(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])\Z", re.ASCII)
-"""The fraction characters that have a finite decimal; ⅓ does not."""
+"""The fraction characters that have a finite decimal expansion, unlike ⅓."""
 _SIGNS = "$€£₤¥₹₽₩₪₫₺₦₱"
 _CURRENCIES = frozenset(_SIGNS)
 CURRENCY_CODES = "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|HKD|SGD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|BRL|MXN|ZAR|KRW"
@@ -137,11 +138,11 @@ _NAME = re.compile(
 
 @dataclass(frozen=True)
 class NumberText:
-    """A reader for one number; it accepts ``1,000``, ``45%`` and units other than currencies only if allowed.
+    """A reader for one number. It accepts ``1,000``, ``45%``, and units other than currencies only if they are allowed.
 
     Attributes:
         thousands: True if commas may separate thousands.
-        percent: True if a percent sign is allowed; it divides by 100.
+        percent: True if a percent sign is allowed. It divides the number by 100.
         units: (text, factor) for each unit that may come before or after the number, the longest text first.
     """
 
@@ -150,7 +151,7 @@ class NumberText:
     units: tuple[tuple[str, Fraction], ...] = ()
 
     def read(self, text: str) -> Exact | str:
-        """Return the number in `text`, or a message that says why there is none."""
+        """Return the number in `text`, or a message that explains why there is none."""
         text = text.strip().removesuffix(".")
         if len(text) > MAX_CHARACTERS:
             return f"longer than {MAX_CHARACTERS} characters"
@@ -181,7 +182,7 @@ class NumberText:
         return -value if sign == "-" else value
 
     def _divided(self, text: str) -> tuple[str, str, Fraction, bool]:
-        """Return (sign, number, factor of the unit, whether it is a percentage), all without markup."""
+        """Return (sign, number, unit factor, whether it is a percentage), all without markup."""
         sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
         if bare.endswith("%"):
             return *_joined(sign, bare[:-1].rstrip(" \\")), Fraction(1), True
@@ -230,7 +231,7 @@ def plain_digits(text: str) -> str:
 
 
 def _in_ascii(match: re.Match[str]) -> str:
-    """Return digits of one script (১২, ٤٢, ๑๒) as ASCII digits; if two scripts are mixed, "_" makes them unreadable."""
+    """Return digits of one script (১২, ٤٢, ๑๒) as ASCII digits. If scripts are mixed, "_" makes them unreadable."""
     zeros = {ord(digit) - unicodedata.decimal(digit) for digit in match[0]}
     return "".join(str(unicodedata.decimal(digit)) for digit in match[0]) if len(zeros) == 1 else "_".join(match[0])
 
@@ -245,13 +246,13 @@ def _signed(text: str) -> tuple[str, str]:
 
 
 def _joined(sign: str, text: str) -> tuple[str, str]:
-    """Return (sign, text), without markup that the unit left behind (``**18** dollars``); the sign may be inside it."""
+    """Return (sign, text) without the markup left behind by a unit (``**18** dollars``), which may contain the sign."""
     inner, bare = ("", _undressed(text)) if sign else _signed(_undressed(text))
     return sign or inner, bare
 
 
 def _undressed(text: str) -> str:
-    """Return `text` without surrounding markup that does not change the value."""
+    """Return `text` without any surrounding markup that does not change the value."""
     for left, right in _DRESS:
         while text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
             if left == "(" and "," in text:

@@ -1,4 +1,4 @@
-"""Words by language and role: the words for "wrong", "or", "half" and "the answer is" in a completion.
+"""Words by language and role: the words for "wrong", "or", "half", and "the answer is" in a completion.
 
 ``words("or")`` is a pattern with the words for "or" in all languages. To support another language, add a row for it.
 The roles, and their words in English:
@@ -21,8 +21,8 @@ scale         thousand, million; ``scale_mark`` if it follows the digits without
 end           the verb at the end of a statement
 ============  =========================================================================================================
 
-Words are patterns, kept as narrow as the texts of the benchmarks allow: a missing word rejects a right answer, and a
-superfluous word accepts a wrong one.
+Words are patterns, which are as narrow as the benchmark texts allow. If a word is missing, a correct answer may be
+rejected. If a word is superfluous, an incorrect answer may be accepted.
 """
 
 from __future__ import annotations
@@ -171,12 +171,12 @@ _COMBINING = frozenset(("hi", "mr", "ne", "bn", "te", "ta", "kn", "ml", "pa", "g
 
 
 def words(role: str) -> str:
-    """Return the words of a role in all languages, as alternatives for a pattern."""
+    """Return the words for a role in all languages, as alternatives for a pattern."""
     return "|".join(row[role] for row in _TABLE.values() if role in row)
 
 
 def joining_words(role: str) -> str:
-    """Return the words of a role in all languages as a pattern; it matches whole words if the language has spaces."""
+    """Return a pattern for the words for a role in all languages. In languages with spaces, it matches whole words."""
     lists: dict[str, list[str]] = {r"\b(?:{})\b": [], r"(?<!\S)(?:{})(?!\S)": [], "{}": []}
     spaced, combining, unspaced = lists.values()
     for language, row in _TABLE.items():

@@ -29,7 +29,8 @@ _BRACKET = re.compile(r"[^\w\s]")
 # of "<" is searched once, with the pattern.
 _FEW = 50
 _MOST_ANGLES = 20
-"""The number of ``<`` that are tried one by one. A text with more is code or markup, where one pattern is faster."""
+"""The maximum number of ``<`` to try one by one. For a text with more, which is code or markup, one pattern is
+faster."""
 
 _OPENING, _CLOSING = 1, 2
 
@@ -45,7 +46,7 @@ class Marks(NamedTuple):
         """Return the marks for `tag`: a name (``answer``, ``<answer>``, ``[ANSWER]``) or a pair of marks.
 
         Raises:
-            RewardDefinitionError: `tag` is neither; the message begins with `subject`.
+            RewardDefinitionError: `tag` is neither. The message begins with `subject`.
         """
         if isinstance(tag, str):
             name = tag.strip("<>/")
@@ -62,7 +63,7 @@ class Marks(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name between the brackets of an XML-like tag; the opening mark of any other."""
+        """The name between the brackets of an XML-like tag, or the opening mark of any other tag."""
         name = self.opening[1:-1]
         return name if self == (f"<{name}>", f"</{name}>") else self.opening
 
@@ -89,7 +90,7 @@ class Thinking:
 
     @classmethod
     def of(cls, thinking: str | Iterable[Tag] | None) -> Thinking:
-        """Return the thinking for the tags that a user passed: one tag, several, or None for the default."""
+        """Return an instance for the tags that a user passed: one tag, several tags, or None for the default."""
         if thinking is None:
             return THINKING
         if not isinstance(thinking, str) and not isinstance(thinking, Iterable):
@@ -111,7 +112,7 @@ class Thinking:
         return self.visible(text) if len(text) <= MAX_CHARACTERS else None
 
     def named_in(self, text: str) -> bool:
-        """Return whether `text` contains a mark of thinking, or the end of one, as the pattern ``</?think>`` does."""
+        """Return whether `text` contains a thinking mark, or the end of one, as the pattern ``</?think>`` does."""
         return any(f"{block.name}>" in text for block in self.blocks)
 
     def without(self, marks: Marks) -> Thinking:
@@ -123,7 +124,7 @@ class Thinking:
 
         If the thinking never ends, nothing after its opening mark is visible. A block at the end of the text comes
         after the answer, so the text before it is visible. A closing mark without an opening mark ends thinking that
-        the prompt has opened.
+        began in the prompt.
 
         Args:
             marks: the result of ``self.marks(text)``, if it is already known.
@@ -143,7 +144,7 @@ class Thinking:
         return "" if inside else text[:stop]
 
     def marks(self, text: str) -> Iterator[tuple[int, str]]:
-        """Yield all marks in `text`, from right to left, as (position, mark); the rightmost one usually decides."""
+        """Yield all marks in `text`, from right to left, as (position, mark). The rightmost mark usually decides."""
         first, any_mark, end = self._first, self._any_mark, len(text)
         for _ in range(_FEW if first else 0):
             end = text.rfind(first, 0, end)
@@ -154,10 +155,11 @@ class Thinking:
         yield from reversed([(match.start(), match[0]) for match in any_mark.finditer(text, 0, end)])
 
     def plain_visible(self, text: str) -> str | None:
-        """Return the result of `visible` for a plain text, as nearly all texts are; None for any other text.
+        """Return the result of `visible` for a plain text, which nearly all texts are, or None for any other text.
 
-        In a plain text, thinking is closed once, before all visible text, or never; and as no token of a chat template
-        follows, all of it is the model's own turn. This takes half as long as searching for marks and turns separately.
+        In a plain text, thinking is closed once, before all visible text, or never. No chat-template token follows, so
+        the whole text is the model's own turn. This method takes half as long as searching for marks and turns
+        separately.
         """
         pattern = self._token_or_mark
         if pattern is None:
@@ -198,7 +200,7 @@ class Thinking:
 
     @cached_property
     def _first(self) -> str:
-        """The first character of all marks, which can be found fast; empty if the marks start differently."""
+        """The first character of all marks, which can be found fast, or "" if the marks begin differently."""
         characters = {mark[0] for mark in self._all}
         return characters.pop() if len(characters) == 1 else ""
 
@@ -233,7 +235,7 @@ THINKING = Thinking(tuple(Marks(f"<{name}>", f"</{name}>") for name in ("think",
 @final
 @dataclass(frozen=True)
 class OpenedThinking:
-    """A function that returns the text after thinking that the prompt opened; None if it is never closed."""
+    """A function that returns the text after thinking that began in the prompt, or None if the thinking never ends."""
 
     thinking: Thinking
 

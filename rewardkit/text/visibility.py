@@ -1,7 +1,7 @@
-"""Visible text: ``has_visible_character("\\u200b")`` is False, ``unmasked("\\uff2eO")`` is ``"no"``.
+"""Visible text: ``has_visible_character("\\u200b")`` is False, and ``unmasked("\\uff2eO")`` is ``"no"``.
 
-A policy that is rewarded for text in a tag will find invisible characters, and a policy that is penalized for a word
-will find characters that only look like its letters.
+A policy that is rewarded for text in a tag will learn to write invisible characters, and a policy that is penalized for
+a word will learn to write characters that only look like the word's letters.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _APOSTROPHES = dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07", "'")
 # A backtick between letters is an apostrophe and does not mark code: "don`t".
 _BACKTICK = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
 _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1C), 0x7F))
-"""The ASCII characters that are neither printed nor white space."""
+"""The ASCII characters that are neither printable nor whitespace."""
 
 _ASCII = bytes(range(0x80))
 # Nearly every text has a printable ASCII character early on, so no Unicode category has to be looked up.
 _PRINTED = re.compile(r"[!-~]")
 _STACK = 30
-"""The most marks on one character in Unicode's stream-safe text format (UAX 15)."""
+"""The maximum number of marks on one character in Unicode's stream-safe text format (UAX 15)."""
 
 _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 """Characters that are not marks but normalize to marks only."""
@@ -38,7 +38,7 @@ _END_OF_TURN = re.compile(rf"(?:<{_END_IN_ANGLES}|\[PAD\])\Z")
 # The longest end-of-turn token: "<|" and "|>" around 30 characters.
 _LONGEST_TOKEN = 34
 _ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
-"""The last two characters of end-of-turn and padding tokens; few completions end with any of these."""
+"""The last two characters of end-of-turn and padding tokens. Few completions end with any of these."""
 
 
 def spoken_text(text: str) -> str:
@@ -74,13 +74,13 @@ _TURN = re.compile(
 """A token that begins or ends a turn, in the chat templates of common models."""
 
 TOKEN_IN_ANGLES = rf"{_TURN_IN_ANGLES}|{_END_IN_ANGLES}|s>"
-"""A pattern for the text after ``<`` in every token that `own_turn` and `spoken_text` look for."""
+"""A pattern for the text after ``<`` in all tokens that `own_turn` and `spoken_text` look for."""
 
 SQUARE_TOKEN = re.compile(r"\[[|/IEBP]")
-"""The beginning of every token in square brackets that `own_turn` and `spoken_text` look for."""
+"""The beginning of all tokens in square brackets that `own_turn` and `spoken_text` look for."""
 
 _FEW = 20
-"""The number of candidates that are tried one by one; a text with more is searched with the whole pattern."""
+"""The maximum number of candidates to try one by one. A text with more is searched with the whole pattern."""
 
 # The marks that open the model's own turn in chat templates: "<|im_start|>assistant", "[/INST]".
 _OWN = re.compile(
@@ -95,7 +95,8 @@ _FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<\n]{0,60}<\|message\|>")
 def _turn_after(text: str, start: int) -> re.Match[str] | None:
     """Return the first match of `_TURN` at or after `start`, found with `str.find` if there are few candidates.
 
-    On a long answer, searching for one character is ten times as fast as a pattern with two possible first characters.
+    In a long answer, searching for one character is ten times as fast as using a pattern with two possible first
+    characters.
     """
     marks = []
     for first in "<[":
@@ -113,7 +114,7 @@ def _turn_after(text: str, start: int) -> re.Match[str] | None:
 
 
 def own_turn(text: str) -> str:
-    """Return the model's own turn in `text`, without the turns that the model made up after it.
+    """Return the model's own turn in `text`, without the turns that the model made up after its own.
 
     ``own_turn("I give up.<|im_end|>\\n<|im_start|>user\\n42")`` is ``"I give up."``. In OpenAI's harmony format,
     the model's own turn is the message in the final channel.
@@ -150,7 +151,7 @@ def visible_between(text: str, start: int, end: int) -> bool:
 
 
 def shown(text: str, *, marks: bool = True) -> str:
-    """Return `text` without invisible characters, and without marks if `marks` is False; white space stays."""
+    """Return `text` without invisible characters, and without marks if `marks` is False. Whitespace is kept."""
     encoded = text.encode("utf-8", "surrogatepass")
     printed = encoded.translate(None, _CONTROLS)
     if len(printed) < len(encoded):
@@ -162,14 +163,14 @@ def shown(text: str, *, marks: bool = True) -> str:
 
 
 def beyond_ascii(text: str) -> set[str]:
-    """Return the set of non-ASCII characters in `text`, much faster than by way of a set of all characters."""
+    """Return the set of non-ASCII characters in `text`. This is much faster than building a set of all characters."""
     if text.isascii():
         return set()
     return set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
 
 
 def replaced(text: str, characters: Mapping[str, str]) -> str:
-    """Return `text` with each key of `characters` replaced by its value; no key may occur in a value.
+    """Return `text` with each key of `characters` replaced by its value. No key may occur in a value.
 
     ``str.translate`` takes a hundred times as long for non-ASCII text, because it looks up every character.
     """
@@ -191,16 +192,16 @@ def straight(text: str) -> str:
 
 
 def unmasked(text: str) -> str:
-    """Return `text` in plain lower-case letters, so that it can be searched for words.
+    """Return `text` in plain lowercase letters, so that it can be searched for words.
 
-    Compatibility forms become plain characters (NFKC), apostrophes become straight, and runs of white space become
-    single spaces; invisible characters are removed, and case is folded.
+    Compatibility forms become plain characters (NFKC), apostrophes become straight, and runs of whitespace become
+    single spaces. Invisible characters are removed, and case is folded.
     """
     return single_spaced(plain_letters(text))
 
 
 def plain_letters(text: str) -> str:
-    """Return `text` as `unmasked` does, but with its original white space, so that it can be split into words."""
+    """Return `text` as `unmasked` does, but with its original whitespace, so that it can be split into words."""
     text = shown(text)
     if "`" in text:
         text = _BACKTICK.sub("'", text)
@@ -212,7 +213,7 @@ def plain_letters(text: str) -> str:
 
 
 def single_spaced(text: str) -> str:
-    """Return `text` with a single space for each run of white space, also at both ends."""
+    """Return `text` with each run of whitespace replaced by a single space, including at both ends."""
     words = " ".join(text.split())
     if not words:
         return " " if text else ""
@@ -220,7 +221,7 @@ def single_spaced(text: str) -> str:
 
 
 def stacked(text: str) -> bool:
-    """Return whether a character of `text` has more marks than any script uses, which take quadratic time to sort."""
+    """Return whether a character has more marks than any script uses. Sorting them takes quadratic time."""
     characters = beyond_ascii(text)
     used = {character for character in characters if unicodedata.combining(character) or character in _DOUBLE_MARKS}
     return bool(used) and b"\1" * (_STACK + 1) in bytes(map(used.__contains__, text))

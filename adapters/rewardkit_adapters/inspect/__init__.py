@@ -1,7 +1,7 @@
 """rewardkit and inspect_ai: ``rk.from_inspect(match())`` wraps a scorer.
 
-``rk.from_inspect_log("run.eval")`` reads a log. Neither function imports inspect_ai before it needs it; logs are read
-without it.
+``rk.from_inspect_log("run.eval")`` reads a log without inspect_ai. ``rk.from_inspect`` imports inspect_ai only when
+needed.
 """
 
 from rewardkit_adapters.inspect.logs import from_inspect_log as from_inspect_log

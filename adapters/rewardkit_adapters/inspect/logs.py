@@ -1,7 +1,7 @@
-"""from_inspect_log: the samples of an inspect_ai log as rows, ``{"id": "a", "prompt": [...], "completion": [...]}``.
+"""from_inspect_log: read inspect_ai samples as rows, ``{"id": "a", "prompt": [...], "completion": [...]}``.
 
-A log is a ``.eval`` file, a zip archive with a JSON file per sample, or one ``.json`` file. Both are read without
-inspect_ai. Rows come in the order of the dataset, and the epochs of a sample are adjacent, so they form a group.
+A log is either a ``.eval`` file (a zip archive with one JSON file per sample) or a ``.json`` file. Both are read
+without inspect_ai. Rows are in dataset order. The epochs of a sample are adjacent, so they form a group.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rewardkit.errors import DataError, MissingExtraError, install_command, shor
 
 
 _ZSTANDARD = 93
-"""The number of the Zstandard method in zip archives, which zipfile supports only from Python 3.14 on."""
+"""The number of the Zstandard compression method in zip archives. zipfile supports it only in Python 3.14 and later."""
 _HEADER = struct.Struct("<26xHH")
-"""The local header of a file in the archive, up to the lengths of the file's name and of its extra field."""
+"""The local header of a file in the archive, up to and including the lengths of the file name and the extra field."""
 
 
 def content(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
@@ -73,11 +73,11 @@ def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
 Message = Mapping[str, Any]
 
 _ATTACHMENTS = ("attachment://", "tc://")
-"""The prefixes of references to values that a log stores separately. Logs from 2024 use the second prefix."""
+"""The prefixes for references to values that are stored separately in a log. Logs from 2024 use the second prefix."""
 
 
 def restore_attachments(value: Any, attachments: Mapping[str, str]) -> Any:
-    """Return messages in which references to separately stored values, such as images, are replaced by the values."""
+    """Return messages with references to separately stored values, such as images, replaced by the values."""
     if not attachments:
         return value
     if isinstance(value, str):
@@ -109,7 +109,7 @@ def chat(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _parts(content: Any) -> Any:
-    """Return the content with its images in OpenAI's format."""
+    """Return message content with images in OpenAI's format."""
     if not isinstance(content, list):
         return content
     return [
@@ -146,8 +146,8 @@ def _convert_message(message: Message) -> Iterator[dict[str, Any]]:
 def _call(call: Message, name: Any, fault: Any = None) -> dict[str, Any]:
     """Return a tool call in OpenAI's format.
 
-    The log lacks the arguments of a call that could not be parsed. The parser's error, which is not JSON, takes
-    their place."""
+    If a call's arguments could not be parsed, the log does not contain them. The parser's error message, which is not
+    JSON, is used instead."""
     raw_arguments = call.get("arguments")
     text = fault or (raw_arguments if isinstance(raw_arguments, str) else json.dumps(raw_arguments or {}))
     return {"id": call.get("id"), "type": "function", "function": {"name": name, "arguments": text}}
@@ -170,22 +170,23 @@ _SAMPLE = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>\d+)\.json", re.DOTALL
 def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
     """Return the samples in an inspect_ai log as rows, for ``rk.score``, ``rk.Trajectory``, or a data file.
 
-    ``rewardkit score run.eval --reward reward.py:reward`` reads a log the same way. The columns:
+    ``rewardkit score run.eval --reward reward.py:reward`` reads a log the same way. The rows have these columns:
 
     - ``id``, ``epoch``, ``target``, ``choices``, and ``metadata``: as in the log.
     - ``prompt`` and ``completion``: chat messages in OpenAI's format. The completion starts with the first message that
       the model generated. Examples in the prompt stay in the prompt.
-    - ``stop_reason``: the stop reason of the last output, such as ``"stop"`` or ``"max_tokens"``; ``limit``: the limit
-      that ended the sample, such as ``"message"``, or None.
+    - ``stop_reason``: the last output's stop reason, such as ``"stop"`` or ``"max_tokens"``.
+    - ``limit``: the limit that ended the sample, such as ``"message"``, or None.
     - ``scores``: a mapping from each scorer's name to its value.
-    - ``error``: why the sample failed in inspect_ai, or None. The sample's completion ends at the failure.
+    - ``error``: the reason why the sample failed in inspect_ai, or None. If the sample failed, its completion ends at
+      the failure.
 
     Args:
         path: a ``.eval`` or ``.json`` log.
 
     Raises:
         DataError: the file is not a log, or it has no samples.
-        MissingExtraError: the log is compressed with Zstandard, which this Python cannot read, and the extra
+        MissingExtraError: the log is compressed with Zstandard, which this Python version cannot read, and the extra
             ``inspect`` is not installed.
         OSError: the file does not exist.
     """
@@ -207,7 +208,7 @@ def is_log(path: str | Path) -> bool:
 
 
 def log_rows(path: str | Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `from_inspect_log` one by one."""
+    """Yield the same rows as `from_inspect_log`, one by one."""
     log_path = Path(path)
     empty = True
     for sample in _read_archive(log_path) if log_path.suffix.lower() == ".eval" else _read_json_log(log_path):
@@ -249,7 +250,7 @@ def _parse_object(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
 
 
 def _order(log: Mapping[str, Any]) -> dict[str, int]:
-    """Return the index of each sample id in the dataset."""
+    """Return the dataset index of each sample id."""
     dataset = (log.get("eval") or {}).get("dataset") or {}
     return {str(name): index for index, name in enumerate(dataset.get("sample_ids") or ())}
 

@@ -1,7 +1,7 @@
 """from_inspect: use an inspect_ai scorer as a Reward.
 
-``rk.from_inspect(match(numeric=True))`` can be weighted, gated, checked and logged like any other reward. The scorer
-gets a TaskState that is built from the row, and a Target.
+``rk.from_inspect(match(numeric=True))`` can be weighted, gated, checked, and logged like any other reward. The scorer
+receives a TaskState, which is created from the row, and a Target.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Message = Mapping[str, Any]
 
 _OF_INSPECT = ("image", "audio", "video", "document", "data", "tool_use")
-"""Content types that inspect_ai defines itself; parts of these types are kept unchanged."""
+"""Content types that inspect_ai defines. Parts with these types are kept unchanged."""
 _THINKING = ("thinking", "reasoning", "reasoning_text")
 
 
@@ -135,21 +135,21 @@ def _error(message: Message) -> Any:
 
 
 Pick = str | int | Callable[[Any], Any] | None
-"""The rule that picks the number from a score's value: a key, an index, or a function of the value."""
+"""The rule for selecting a number from a score's value: a key, an index, or a function of the value."""
 
 # inspect_ai's own values: correct, partial, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _INSTRUMENT = ("grader_failed", "scoring_failed")
-"""Reasons for a missing score that are not the completion's fault: the score could not be computed."""
+"""Reasons for a missing score that are not the completion's fault, because the score could not be computed."""
 
 
 def convert_score(score: Any, pick: Pick, completion: str) -> Any:
-    """Convert an inspect_ai score; a score without a value becomes an abstention.
+    """Convert an inspect_ai score. A score without a value becomes an abstention.
 
     Raises:
         RewardFailure: the score could not be computed.
-        InvalidReturn: the value is not a number, or has several numbers and `pick` selects none of them.
+        InvalidReturn: the value is not a number, or it contains several numbers and `pick` does not select one.
     """
     if score is None:
         return Abstention("the scorer returned no score")
@@ -222,7 +222,7 @@ def _parts(value: Any) -> dict[str, float]:
 
 
 def _note(score: Any, reason: Any, completion: str) -> str:
-    """Return the answer, reason and explanation in one line, without texts that repeat the completion."""
+    """Return the answer, the reason, and the explanation in one line, except strings that repeat the completion."""
     remarks = []
     if score.answer and score.answer.strip() != completion.strip():
         remarks.append(f"answer: {shorten(score.answer, 60)}")
@@ -238,17 +238,17 @@ def _note(score: Any, reason: Any, completion: str) -> str:
 
 _MODEL = "none/none"
 _FIELDS = ("id", "epoch", "choices", "metadata", "stop_reason")
-"""Columns that are fields of a sample; all other columns become its metadata."""
+"""Columns that are fields of a sample. All other columns become its metadata."""
 
 
 async def state_of(
     prompt: Any, completion: Sequence[Mapping[str, Any]], row: Mapping[str, Any], target: Target
 ) -> TaskState:
-    """Return the state of a sample after the completion.
+    """Return a sample's state after the completion.
 
     Args:
-        prompt: text or messages.
-        completion: messages.
+        prompt: a string or a list of messages.
+        completion: a list of messages.
         row: the columns of the dataset row.
     """
     from inspect_ai.model import ModelName
@@ -275,7 +275,7 @@ async def state_of(
 
 
 def texts(cell: Any) -> list[str]:
-    """Return a target or choices as a list: one text, the texts of a list, or an empty list for None and NaN."""
+    """Return a target or choices as a list of strings. The list is empty for None and NaN."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return []
     listed = cell.tolist() if hasattr(cell, "tolist") else cell
@@ -283,7 +283,7 @@ def texts(cell: Any) -> list[str]:
 
 
 def letters(target: Sequence[str]) -> list[str]:
-    """Return the letters of the correct choices: ``["A, C"]`` and ``["A", "C"]`` both give two letters."""
+    """Return the letters of the correct choices. ``["A, C"]`` and ``["A", "C"]`` both result in two letters."""
     tokens = [token for text in target for token in text.replace(",", " ").split()]
     return [letter for token in tokens for letter in ([token] if token.isnumeric() else token)]
 
@@ -316,7 +316,7 @@ def _output(completion_messages: Sequence[Any], stop_reason: Any) -> ModelOutput
 
 
 async def _mark_choices(choices: list[str], output: ModelOutput, *, several: bool) -> Choices:
-    """Return the choices, marked as the solver ``multiple_choice`` marks them after this output."""
+    """Return the choices, marked as the solver ``multiple_choice`` would mark them for this output."""
     from inspect_ai.model import ChatMessageUser, ModelName
     from inspect_ai.solver import TaskState
 
@@ -341,9 +341,9 @@ def _solver(several: bool) -> Solver:
 
 
 class NoSandbox(Mapping[str, Any]):
-    """An empty replacement for a sample's sandboxes that records whether the scorer asked for one.
+    """An empty replacement for a sample's sandboxes that records whether the scorer requested one.
 
-    The record is necessary because some scorers treat the error for a missing sandbox as a wrong answer.
+    The record is necessary because some scorers score a missing sandbox as an incorrect answer.
     """
 
     def __init__(self) -> None:
@@ -363,7 +363,7 @@ class NoSandbox(Mapping[str, Any]):
 
 
 def surround(state: Any) -> NoSandbox:
-    """Make ``store()`` return the store of `state`, and return an empty set of sandboxes for ``sandbox()``."""
+    """Make ``store()`` return `state`'s store, and ``sandbox()`` use the returned empty set of sandboxes."""
     # inspect_ai's own runner sets up its scorers with these two calls. There is no public way to run a scorer outside
     # of it.
     from inspect_ai.util._sandbox.context import sandbox_environments_context_var
@@ -377,7 +377,7 @@ def surround(state: Any) -> NoSandbox:
 
 _OUTAGES = {"ConnectionError", "TimeoutError", "TransportError", "APIConnectionError", "RateLimitError"}
 _OUTAGES |= {"InternalServerError", "SandboxTimeoutError"}
-"""Names of exception classes for outages, which the completion does not cause."""
+"""The names of exception classes for outages, which are not caused by the completion."""
 
 
 @final
@@ -414,7 +414,7 @@ class Call:
             return Raised(error.with_traceback(None))  # its traceback shows rewardkit's lines, not the scorer's
 
     def describe(self) -> str:
-        """Return the text for the fingerprint, without some enclosed values, such as a model client."""
+        """Return the text for the fingerprint, which excludes some captured values, such as a model client."""
         if not hasattr(self.scorer, "__registry_info__") or not inspect.isroutine(self.scorer):
             return f"Call({described(self.scorer)}, {described(self.value)})"
         closure_values = [cell.cell_contents for cell in getattr(self.scorer, "__closure__", None) or ()]
@@ -431,7 +431,7 @@ def _revived(pickled: bytes) -> Call:
 
 
 def as_it_is(prompt: Any) -> Any:
-    """Return `prompt`, a text or messages, unchanged."""
+    """Return `prompt`, a string or a list of messages, unchanged."""
     return prompt
 
 
@@ -445,29 +445,30 @@ def from_inspect(
 ) -> Reward:
     """Turn an inspect_ai scorer into a Reward: ``0.8 * rk.from_inspect(match(numeric=True)) + 0.2 * form``.
 
-    ``rk.from_inspect(includes())`` gives 1.0 to ``It is 4.`` if the column "target" is ``4``.
+    ``rk.from_inspect(includes())`` gives ``It is 4.`` a score of 1.0 if the column "target" is ``4``.
 
-    The scorer receives a TaskState: the prompt as input, prompt and completion as messages, the last assistant message
-    as output, the columns as metadata (and the entries of a column "metadata"), "id", "epoch" and "choices". Choices
-    are marked as the solver ``multiple_choice`` marks them. "C", "P", "I" and "N" count 1.0, 0.5, 0.0 and 0.0, as in
-    inspect_ai's metrics. The numbers of a dict or list are parts. Answer and explanation are the note.
+    The scorer receives a TaskState. Its input is the prompt, its messages are the prompt and the completion, and its
+    output is the last assistant message. The columns "id", "epoch", and "choices" set the corresponding fields. The
+    other columns become metadata, as do the entries in a column "metadata". Choices are marked as the solver
+    ``multiple_choice`` marks them. "C", "P", "I", and "N" count as 1.0, 0.5, 0.0, and 0.0, as in inspect_ai's metrics.
+    The numbers in a dict or list become parts, and the answer and the explanation become the note.
 
-    If the score is NaN (unscored) or missing, the reward abstains. If the reason is "grader_failed" or
-    "scoring_failed", or if a model's service is down, the completion has no score, and the outcome is ``failed``.
+    If the score is NaN (unscored) or missing, the reward abstains. If the reason for a missing score is "grader_failed"
+    or "scoring_failed", or if a model's service is down, the completion has no score, and the outcome is ``failed``.
 
     Args:
-        scorer: an async function ``score(state, target)``, the result of calling a ``@scorer`` function.
+        scorer: an async function ``score(state, target)``, such as a ``@scorer`` function returns.
         name: the component's name, by default the scorer's name.
-        target: the column with the target, a string or a list of strings. If the cell is None, the reward abstains.
-            Pass None for a scorer that reads no target.
-        value: for scores that are a dict or a list: the key or the index of the number to use, or a function of the
-            value that returns a number, a letter, or None to abstain.
+        target: the column with the target, a string or a list of strings. If the cell is None, the reward abstains. If
+            the scorer does not read a target, pass None.
+        value: for a score that is a dict or a list, the key or index of the number to use, or a function of the value
+            that returns a number, a letter, or None to abstain.
         on_error: the score if the scorer raises an exception. By default, an exception stops the run.
 
     Raises:
         RewardTypeError: `scorer` is not an inspect_ai scorer.
         BindingError: while scoring: the target column does not exist.
-        RunStopped: while scoring: the scorer needs a sandbox, or it needs a model and none is given.
+        RunStopped: while scoring: the scorer requires a sandbox, or it requires a model but none is given.
     """
     if isinstance(scorer, (Reward, Schedule, type, str)) or not callable(scorer):
         raise RewardTypeError(
@@ -520,7 +521,7 @@ def _unqualified(scorer: Callable[..., Any]) -> str:
 
 
 def _classify_error(error: Exception) -> Exception:
-    """Return `error`, or RunStopped if every sample would raise it, or RewardFailure if a service was down."""
+    """Return RunStopped if every sample would raise `error`, RewardFailure for an outage, or `error` otherwise."""
     message = re.sub(r"\[/?[a-z]+\]", "", str(error)).strip()  # inspect_ai formats some messages for the terminal
     if message.startswith("No model specified"):
         return RunStopped(

@@ -1,4 +1,4 @@
-"""Try a reward on recorded batches in this process. Nothing is sent, and no training needs to be running."""
+"""Try a reward on recorded batches in this process. No request is sent, and training does not need to be running."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from rewardkit_adapters.trl.layout import RewardColumns
 
 @dataclass(frozen=True)
 class _Steps:
-    """The last recorded steps of a run.
+    """The last recorded steps in a run.
 
     Attributes:
-        rows: the rows of all steps, in order.
+        rows: the rows from all steps, in order.
         samples: one sample per step.
     """
 
@@ -42,7 +42,7 @@ class _Steps:
     samples: Sequence[Sample]
 
     def column(self, name: str) -> Floats:
-        """Return the (n,) values of a column; NaN for missing ones."""
+        """Return the (n,) values of a column, with NaN for missing values."""
         return np.array([np.nan if row[name] is None else row[name] for row in self.rows], dtype=np.float64)
 
     def texts(self) -> Iterator[dict[str, Any]]:
@@ -55,7 +55,7 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
     """Compare the old and the new reward on the last recorded training step, as `trial.compare_trials` does.
 
     Args:
-        run: the folder of the record.
+        run: the folder with the record.
         target: ``path.py:name`` or ``module:name``.
 
     Raises:
@@ -78,11 +78,12 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
 def dry_run_on(run: str, target: str, steps: int) -> Differences:
     """Compare the recorded scores of the last `steps` training steps with the scores of another reward.
 
-    Schedules take the values of each step. Judges and everything else that is declared expensive are left out on both
-    sides.
+    For each step, schedules use their values at that step. Judges and other components that are declared expensive are
+    excluded from both rewards.
 
     Raises:
-        RewardKitError: as in `dry_run`; or a judge is not a separate term, so it cannot be left out of the record.
+        RewardKitError: as in `dry_run`; also if a judge is not a separate term, so that it cannot be excluded from the
+            recorded scores.
     """
     from rewardkit_adapters.trl.layout import successor
 
@@ -123,7 +124,7 @@ def _load_target(target: str) -> Any:
 
 
 def _trainer_weights(run: str) -> Any:
-    """Return the weights that the trainer itself multiplies by; None if there are none."""
+    """Return the weights that the trainer itself applies, or None if there are none."""
     return (Mailbox(run).current() or {}).get("held")
 
 

@@ -1,7 +1,7 @@
-"""The mailbox of a run: update requests and their answers, as files in ``<run>/updates/``.
+"""A run's mailbox: update requests and their answers, as files in ``<run>/updates/``.
 
-``0001.json`` is a request, ``0001/`` its code, ``0001.answer.json`` the answer, and ``current.json`` the reward in
-force. Files are written atomically, and each number is used only once.
+``0001.json`` contains a request, ``0001/`` contains the request's code, ``0001.answer.json`` contains the answer, and
+``current.json`` describes the active reward. Files are written atomically, and each number is used only once.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from rewardkit_adapters.live.sources import Code, write_sources
 Status = Literal["applied", "refused", "canceled", "pending"]
 FOLDER = "updates"
 MOST_BYTES = 32_000_000
-"""The maximum size of a file that is read, in bytes. An arbitrary limit: updates are a few kilobytes, and a user with
-write access must not be able to fill the memory of a training."""
+"""The maximum size of a file to read, in bytes. The limit is arbitrary, but far above the few kilobytes of an update.
+It prevents a user with write access from exhausting the training process's memory."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request to change the reward of a running training.
+    """A request to change the reward during a training run.
 
     Attributes:
         update: the number of the request, starting at 1.
-        kind: ``reward`` for another reward, ``numbers`` for other numbers, or ``rollback``.
-        target: the reward as the user named it: ``reward.py:reward``.
-        code: the code of the reward.
-        numbers: kind -> name -> number, or schedule as text.
-        to: the version to go back to; None for the previous one.
-        time: seconds since 1970.
+        kind: ``reward`` to use another reward, ``numbers`` to use other numbers, or ``rollback``.
+        target: the reward as specified by the user, such as ``reward.py:reward``.
+        code: the reward's code.
+        numbers: kind -> name -> number, or schedule as a string.
+        to: the version to restore, or None for the previous version.
+        time: the time of the request, in seconds since 1970.
     """
 
     # A request with unknown fields comes from another version of rewardkit and must not be misread.
@@ -63,7 +63,7 @@ class Request:
         return ", ".join(pairs)
 
     def change(self, replaced: Mapping[str, Mapping[str, Any]], to: int | None = None) -> str:
-        """Describe the applied request: the values that new numbers `replaced`, the version `to` of a rollback."""
+        """Describe the applied request, with the values that it `replaced`, or the version `to` for a rollback."""
         if not replaced:
             return str(self if to is None else replace(self, to=to))
         return ", ".join(
@@ -78,12 +78,12 @@ class Answer:
     """The answer to a request.
 
     Attributes:
-        step: the training step at which the request was applied; None if it was not.
-        before: the version in force before the request.
-        to: the version that a rollback went back to.
-        replaced: kind -> name -> the number, or schedule as text, that a new number replaced.
-        fingerprints: the fingerprints of the reward before and after.
-        trial: the comparison of the old and the new reward on the last batch, see `trial.compare_trials`.
+        step: the training step at which the request was applied, or None if it was not applied.
+        before: the active version before the request.
+        to: the version that a rollback restored.
+        replaced: kind -> name -> the number, or schedule as a string, that a new number replaced.
+        fingerprints: the reward's fingerprints before and after the request.
+        trial: the comparison of the old and the new reward on the last batch, as returned by `trial.compare_trials`.
         warnings: likely mistakes in the new reward.
     """
 
@@ -101,17 +101,17 @@ class Answer:
 
 
 class Mailbox:
-    """The requests and answers of one run.
+    """The requests and answers for one run.
 
     Args:
-        run: the folder of the run.
+        run: the run's folder.
     """
 
     def __init__(self, run: str | os.PathLike[str]) -> None:
         self.folder = Path(run) / FOLDER
 
     def send(self, kind: Any, **values: Any) -> Request:
-        """Send a request under the next number.
+        """Send a request with the next number.
 
         Raises:
             RewardKitError: the folder cannot be written to.
@@ -128,7 +128,7 @@ class Mailbox:
         return request
 
     def _claimed(self) -> int:
-        """Reserve the next number with an empty file."""
+        """Reserve the next number by creating an empty file."""
         number = max([0, *self._numbers()])
         while True:
             number += 1
@@ -144,7 +144,7 @@ class Mailbox:
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def code_folder(self, update: int) -> Path:
-        """Return the folder that holds the code of a request."""
+        """Return the folder that contains a request's code."""
         return self.folder / f"{update:04d}"
 
     def requests(self) -> list[Request]:
@@ -152,17 +152,20 @@ class Mailbox:
         return [request for number in self._numbers() if (request := self.request(number)) is not None]
 
     def request(self, update: int) -> Request | None:
-        """Return a request; None if it is missing or invalid."""
+        """Return a request, or None if it is missing or invalid."""
         return self._understood(update)[0]
 
     def pending(self, answered: set[int]) -> list[Request]:
         """Return the requests without an answer, in order.
 
-        Numbers in `answered` are skipped; requests that turn out to be answered are added to it."""
+        Numbers in `answered` are skipped. Numbers of requests that turn out to have an answer are added to
+        `answered`."""
         return [request for number in self._unanswered(answered) if (request := self.request(number)) is not None]
 
     def unreadable(self, answered: set[int]) -> dict[int, str]:
-        """Return the reason for each invalid file without an answer; empty files are skipped as incomplete."""
+        """Return, for each invalid request file without an answer, the reason why it is invalid.
+
+        Empty files are skipped as incomplete."""
         return {number: reason for number in self._unanswered(answered) if (reason := self._understood(number)[1])}
 
     def _unanswered(self, answered: set[int]) -> list[int]:
@@ -220,7 +223,7 @@ class Mailbox:
         return canceled_requests
 
     def wait(self, update: int, seconds: float) -> Answer | None:
-        """Wait up to `seconds` for the answer to a request; return None if there is none."""
+        """Wait up to `seconds` for the answer to a request. Return None if there is no answer."""
         until = time.monotonic() + (seconds if seconds > 0.0 else 0.0)  # NaN must not wait forever
         while True:
             answer = self.answer(update)
@@ -230,17 +233,17 @@ class Mailbox:
             time.sleep(min(0.2, max(0.0, until - time.monotonic())))
 
     def current(self) -> dict[str, Any] | None:
-        """Return the reward in force, as `publish` wrote it."""
+        """Return the description of the active reward that `publish` wrote."""
         published = self._get("current.json")
         return published if isinstance(published, dict) else None
 
     def publish(self, current: Mapping[str, Any]) -> None:
-        """Write the reward in force to ``current.json``."""
+        """Write the description of the active reward to ``current.json``."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._put("current.json", current)
 
     def last_written(self) -> float | None:
-        """Return the time of the last write to the run, in seconds since 1970; None if there are no files."""
+        """Return the time of the last write to the run in seconds since 1970, or None if there are no files."""
         times = []
         for folder in (self.folder, *(self.folder.parent / name for name in ("scores", "metrics", "attempts"))):
             with contextlib.suppress(OSError):

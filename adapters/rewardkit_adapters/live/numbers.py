@@ -1,9 +1,10 @@
-"""The numbers of a reward that can be changed without code: weights, thresholds, and the ends of stages.
+"""The numbers in a reward that can be changed without code: weights, thresholds, and stage ends.
 
-``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with the new weight.
+``with_numbers(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with the new
+weight.
 
-A weight is named after its component, a threshold after its gate, an end after its stage. An ambiguous name gets the
-names of its parent nodes as a prefix: ``tags_gate/exact``.
+A weight is named after its component, a threshold after its gate, and a stage end after its stage. An ambiguous name is
+prefixed with the names of its parent nodes: ``tags_gate/exact``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from rewardkit.tree.reward import Kind, Reward, Tunable
 
 
 LONGEST = 2_000
-"""The maximum number of characters in an expression. An arbitrary limit: weights and schedules are one-line
-expressions."""
+"""The maximum number of characters in an expression. The limit is arbitrary, but sufficient because weights and
+schedules are one-line expressions."""
 DEEPEST = 40
-"""The maximum nesting of calls and operations. An arbitrary limit: it bounds the recursion of the evaluation."""
+"""The maximum nesting depth of calls and operations. The limit is arbitrary and bounds the recursion during
+evaluation."""
 
 _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -38,10 +40,10 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def parse_weight(text: object) -> Weight:
-    """Parse a number or schedule from `text`; a number is returned unchanged.
+    """Parse a number or schedule from `text`. If `text` is already a number, return it unchanged.
 
     Raises:
-        RewardDefinitionError: the text is not a number or a valid schedule; the message says where.
+        RewardDefinitionError: the text is not a number or a valid schedule.
     """
     if not isinstance(text, str):
         return as_weight(text)
@@ -112,7 +114,7 @@ def _evaluate_call(node: ast.Call, depth: int) -> Any:
 
 
 def _name(function: ast.expr) -> str:
-    """Return ``linear`` for ``linear``, ``schedules.linear`` and ``rk.schedules.linear``."""
+    """Return ``linear`` for ``linear``, ``schedules.linear``, and ``rk.schedules.linear``."""
     name = ast.unparse(function)
     return name.removeprefix("rk.").removeprefix("schedules.")
 
@@ -128,7 +130,7 @@ def _schedule_names() -> str:
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Numbers = Mapping[str, Mapping[str, Any]]
-"""Kind -> name -> a number, or a schedule as text."""
+"""Kind -> name -> a number, or a schedule as a string."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +138,9 @@ class Number:
     """One number in a reward.
 
     Attributes:
-        path: the names of the parent nodes, and the number's own name.
-        node: the reward that holds the number; equal rewards are one node.
-        place: the index of the number among the tunables of `node`.
+        path: the names of the parent nodes, followed by the number's own name.
+        node: the reward that contains the number. Equal rewards are one node.
+        place: the index of the number in `node`'s tunables.
     """
 
     kind: Kind
@@ -153,7 +155,7 @@ class Number:
 
 
 def tunables(reward: Reward) -> list[Number]:
-    """Return all numbers of `reward`, in tree order, each with a unique path."""
+    """Return all numbers in `reward`, in tree order, each with a unique path."""
     names = Scorer(reward).names
     labels = {node: name for name, node in (*names.terms, *names.components, *names.gates)}
     known_numbers: list[Number] = []
@@ -191,7 +193,7 @@ def _walk_numbers(
 
 
 def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
-    """Return the numbers of `reward` as `retuned` takes them: kind -> name -> number, or schedule as text."""
+    """Return the numbers in `reward` in the form that `with_numbers` accepts."""
     known_numbers = tunables(reward)
     return {
         kind: {
@@ -202,7 +204,7 @@ def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
 
 
 def _key(number: Number, known_numbers: list[Number]) -> str:
-    """Return the shortest suffix of the number's path that is unique among `known_numbers`."""
+    """Return the shortest suffix of the number's path that is unique in `known_numbers`."""
     paths = [other.path for other in known_numbers if other.kind == number.kind]
     for length in range(1, len(number.path)):
         if sum(path[-length:] == number.path[-length:] for path in paths) == 1:
@@ -216,7 +218,7 @@ def _display_value(value: Any) -> float | str:
 
 
 def with_numbers(reward: Reward, numbers: Numbers) -> Reward:
-    """Return `reward` with other numbers, which are validated as when the reward was created.
+    """Return `reward` with new numbers, which are validated in the same way as when a reward is created.
 
     Raises:
         RewardDefinitionError: a name is unknown or ambiguous, or a number is invalid.
@@ -240,7 +242,7 @@ def with_numbers(reward: Reward, numbers: Numbers) -> Reward:
 
 
 def replaced_values(reward: Reward, numbers: Numbers) -> dict[str, dict[str, float | str]]:
-    """Return the values in `reward` that `with_numbers` replaces, under the names in `numbers`."""
+    """Return the values in `reward` that `with_numbers` would replace, with the names in `numbers`."""
     known_numbers = tunables(reward)
     return {
         kind: {name: _display_value(_find_number(name, kind, known_numbers).value) for name in values}
@@ -265,7 +267,7 @@ def _find_number(name: str, kind: str, known_numbers: list[Number]) -> Number:
 
 
 def _check_value(value: Any, where: str) -> Any:
-    """Convert `value` to a number or a schedule; an int stays an int, because the end of a stage may be a step."""
+    """Convert `value` to a number or a schedule. An int stays an int, because a stage end may be a step."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     try:
@@ -275,7 +277,7 @@ def _check_value(value: Any, where: str) -> Any:
 
 
 def _cast_number(value: Any, tunable: Tunable) -> Any:
-    """Return `value` in the type that the tunable's node takes."""
+    """Convert `value` to the type that the tunable's node accepts."""
     if value is tunable.value:
         return value
     value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule becomes a number

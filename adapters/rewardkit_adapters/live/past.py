@@ -1,6 +1,6 @@
-"""Past versions of a reward, loaded from the code that each update left in the folder of the run.
+"""Past versions of a reward, loaded from each update's code in the run's folder.
 
-``PastVersion("runs/x", 3).load()`` is the reward of update 3, even long after the training.
+``PastVersion("runs/x", 3).load()`` returns the reward from update 3, even long after training has ended.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _NAMED = re.compile(r"(?P<run>.+)@(?P<update>\d+)")
 
 @dataclass(frozen=True)
 class PastVersion:
-    """A past version of the reward of a run.
+    """A past version of a run's reward.
 
     Attributes:
-        run: the folder of the run.
+        run: the run's folder.
         update: the number of the update that created the version.
     """
 
@@ -42,21 +42,21 @@ class PastVersion:
 
     @contextmanager
     def placed(self) -> Iterator[Location]:
-        """Yield the location from which another process can load this version."""
+        """Provide a location from which another process can load this version."""
         absolute = PastVersion(str(Path(self.run).resolve()), self.update)
         yield Location(absolute, Path.cwd(), tuple(sys.path))
 
     def load(self) -> Reward:
-        """Load the reward from the code of its update.
+        """Load the reward from its update's code.
 
         Raises:
-            RewardKitError: the version does not exist, or its code is not in the run.
+            RewardKitError: the version does not exist, or its code is not in the run's folder.
         """
         return _load_version(Mailbox(self.run), self.update)
 
 
 def past_version(text: str) -> PastVersion | None:
-    """Parse a text such as ``runs/x@3``; return None if `text` does not name a version."""
+    """Parse a string such as ``runs/x@3``. Return None if `text` does not specify a version."""
     match = _NAMED.fullmatch(text)
     if match is None or not Path(match["run"]).is_dir():
         return None
@@ -86,7 +86,7 @@ def _load_version(mailbox: Mailbox, update: int) -> Reward:
 
 
 def _load_first_reward(run: Path) -> Reward:
-    """Load the reward with which the training of a run started. The run's record holds it as pickled bytes."""
+    """Load the reward with which a run started training. The run's record contains this reward as pickled bytes."""
     from rewardkit.record.queries import first_version
     from rewardkit.record.run import open_run
 

@@ -1,4 +1,4 @@
-"""get_config and update_config: read and change the reward of a running training."""
+"""get_config and update_config: read and change the reward during a training run."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def get_config(run: Any) -> dict[str, Any]:
         run: the run's folder, or the result of ``rk.open_run``.
 
     Returns:
-        ``version`` (the number of the update, 0 for the script's own reward), ``fingerprint``, ``reward`` (as text),
-        ``said`` (the request), ``since`` (the first step to which it applies), ``components``, and the numbers that can
-        be changed, each as a mapping from name to number, or to a schedule as text: ``weights``, ``thresholds``, and
-        ``schedules`` (the ends of curriculum stages).
+        A dictionary with ``version`` (the number of the update, or 0 for the script's own reward), ``fingerprint``,
+        ``reward`` (as a string), ``said`` (the request), ``since`` (the first step that uses this version),
+        ``components``, and the numbers that can be changed: ``weights``, ``thresholds``, and ``schedules`` (the ends of
+        curriculum stages). Each of these three is a mapping from names to numbers or to schedules as strings.
 
     Raises:
         RewardKitError: the folder has no training run that accepts updates.
@@ -57,33 +57,34 @@ def update_config(
     rollback: bool | int = False,
     wait: float | None = None,
 ) -> dict[str, Any]:
-    """Ask a training run to use another reward, other numbers, or the previous version.
+    """Request that a training run use another reward, other numbers, or a previous version.
 
     ::
 
         rk.update_config("runs/x", weights={"exact": 0.5, "style": "linear(0.0, 0.3, end=0.5)"}, wait=60)
 
-    The training run tries the change on its last batch. It then applies the change at the next step, or rejects it and
-    continues unchanged.
+    The training run first tries the change on its last batch. It then either applies the change at the next step, or
+    rejects the change and continues with the current reward.
 
     Args:
         run: the run's folder, or the result of ``rk.open_run``.
-        reward: ``path.py:name`` or ``module:name``; its current code is copied.
-        weights: component -> number, or a schedule as text.
-        thresholds: gate -> number, or a schedule as text.
-        schedules: curriculum stage -> the stage's end: a position or a schedule.
-        rollback: True for the previous version, or the number of a version; 0 is the script's own reward.
-        wait: seconds to wait for the reply; None to return at once.
+        reward: ``path.py:name`` or ``module:name``. The current version of the code is copied.
+        weights: a mapping from components to numbers or to schedules as strings.
+        thresholds: a mapping from gates to numbers or to schedules as strings.
+        schedules: a mapping from curriculum stages to their ends, each of which is a position or a schedule.
+        rollback: True to restore the previous version, or the number of the version to restore. Version 0 is the
+            script's own reward.
+        wait: the number of seconds to wait for the result, or None to return immediately.
 
     Returns:
-        ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``, ``before``,
-        ``replaced`` (the numbers and schedules that new numbers replaced), ``trial``: the number of rows in the batch,
-        the mean of each component and of the total before and after, the number of advantages that change sign, and
-        the largest change.
+        A dictionary with ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``,
+        ``before`` (the previous version), ``replaced`` (the numbers and schedules that new numbers replaced), and
+        ``trial``. ``trial`` contains the number of rows in the batch, the means of each component and of the total
+        before and after the change, the number of advantages that change sign, and the largest change.
 
     Raises:
-        RewardDefinitionError: there is no change, or several that cannot be combined; a name is unknown; the code
-            cannot be read, or has the name of an installed module.
+        RewardDefinitionError: no change is requested, the requested changes cannot be combined, a name is unknown, the
+            code cannot be read, or a file has the name of an installed module.
         RewardKitError: the folder has no training run that accepts updates, or the run has finished.
     """
     mailbox = mailbox_of(run)
@@ -94,7 +95,7 @@ def update_config(
 
 
 def wait_for_answer(mailbox: Mailbox, request: Request, seconds: float) -> dict[str, Any]:
-    """Return the answer to `request`, or status pending if there is none within `seconds`."""
+    """Return the answer to `request`, or the status pending if there is no answer within `seconds`."""
     answer = mailbox.wait(request.update, seconds)
     if answer is None:
         return {"update": request.update, "status": "pending"}
@@ -102,7 +103,7 @@ def wait_for_answer(mailbox: Mailbox, request: Request, seconds: float) -> dict[
 
 
 def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollback: bool | int) -> Request:
-    """Check a request and send it; errors as in `update_config`."""
+    """Check and send a request. Raises the same errors as `update_config`."""
     from rewardkit_adapters.live.numbers import parse_weight
     from rewardkit_adapters.live.sources import collect_sources
 
@@ -133,7 +134,7 @@ def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any
 
 
 def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
-    """Raise RewardDefinitionError if the reward in force has no such number. The training reports ambiguous names."""
+    """Raise RewardDefinitionError if the active reward has no such number. The training run rejects ambiguous names."""
     paths = list(current.get(kind, {}))
     if not any(f"/{path}".endswith(f"/{name}") or f"/{name}".endswith(f"/{path}") for path in paths):
         available = ", ".join(paths) or "none"
@@ -143,7 +144,7 @@ def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
 
 
 def state_of(mailbox: Mailbox) -> str:
-    """Return the run's recorded state: ``running``, ``stopped`` or ``finished``; empty if there is no record."""
+    """Return the run's recorded state: ``running``, ``stopped``, or ``finished``, or "" if there is no record."""
     from rewardkit.record.run import open_run
 
     try:
@@ -153,7 +154,7 @@ def state_of(mailbox: Mailbox) -> str:
 
 
 def mailbox_of(run: Any) -> Mailbox:
-    """Return the mailbox of a run, given as a folder or as the result of ``rk.open_run``."""
+    """Return the mailbox for a run, which is given as a folder or as the result of ``rk.open_run``."""
     files = getattr(run, "files", None)
     if files is not None:
         run = files.root

@@ -1,7 +1,7 @@
-"""Copy the code of a reward when a request is sent, and import the reward from the copy.
+"""Copy a reward's code when a request is sent, and import the reward from the copy.
 
-The original files may be edited while a training runs, and a resumed run needs the code that it trained with. The
-copy holds the reward's module and the modules next to it that it imports; installed modules are imported as usual.
+The original files may be edited during training, and a resumed run needs the code with which it was trained. The copy
+contains the reward's module and the modules in its folder that it imports. Installed modules are imported as usual.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from rewardkit.tree.loading import is_installed, load, path_of, split
 from rewardkit.workers.worker import renew
 
 Sources = Mapping[str, str]
-"""The files of an update: path in its folder -> text of the file."""
+"""An update's files: the path in the update's folder -> the file's text."""
 MOST_CHARACTERS = 8_000_000
-"""The maximum total length of the files of a reward, in characters. An arbitrary limit: a reward is source code, and
+"""The maximum total length of a reward's files, in characters. The limit is arbitrary. A reward is source code, so
 hundreds of files are a mistake."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """The code of a reward.
+    """A reward's code.
 
     Attributes:
         module: the dotted name of the reward's module.
-        name: the variable that holds the reward; empty for the only reward of the module.
-        files: the copied files; empty for an installed module.
+        name: the variable that contains the reward, or "" for the only reward in the module.
+        files: the copied files, or an empty mapping for an installed module.
     """
 
     module: str
@@ -46,7 +46,7 @@ class Code:
 
 
 def collect_sources(target: str) -> Code:
-    """Collect the code of the reward ``path.py:name`` or ``module:name``.
+    """Collect the code for the reward ``path.py:name`` or ``module:name``.
 
     Raises:
         RewardDefinitionError: the file or module does not exist, or its code cannot be parsed.
@@ -75,7 +75,7 @@ def _check_names(files: Iterable[str]) -> None:
 
 
 def _module_root(path: Path) -> tuple[Path, str]:
-    """Return the folder that must be on ``sys.path`` to import `path`, and the name of the module in that folder."""
+    """Return the folder that must be in ``sys.path`` to import `path`, and the module name relative to this folder."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
@@ -88,7 +88,7 @@ def _module_root(path: Path) -> tuple[Path, str]:
 
 
 def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
-    """Add to `files` the file `path`, its parent packages, and the modules below `root` that it imports."""
+    """Collect in `files` the file `path`, its parent packages, and the modules in `root` that it imports."""
     key = path.relative_to(root).as_posix()
     if key in files:
         return
@@ -138,11 +138,11 @@ def _name_prefixes(name: str) -> Iterator[str]:
 
 
 def write_sources(files: Sources, folder: Path) -> None:
-    """Write the files to `folder`, unless they are already there. Machines may have separate folders.
+    """Write the files to `folder` unless they already exist. Each machine may have its own folder.
 
     Raises:
-        RewardDefinitionError: a file name leads out of the folder.
-        OSError: the files are missing and cannot be written.
+        RewardDefinitionError: a file name refers to a path outside the folder.
+        OSError: the files do not exist and cannot be written.
     """
     for name, text in files.items():
         path = folder / name
@@ -169,11 +169,11 @@ def _holds(path: Path, text: str) -> bool:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported reward and its modules, kept so that a rollback does not run the code again.
+    """An imported reward and its modules, stored so that a rollback does not run the code again.
 
     Attributes:
-        reward: the value of the reward's variable.
-        folder: the folder of the copies.
+        reward: the value of the variable that contains the reward.
+        folder: the folder with the copied files.
     """
 
     reward: Any
@@ -182,9 +182,9 @@ class Imported:
 
 
 class Modules:
-    """The versions of copied modules in ``sys.modules``, where pickling and worker processes find them.
+    """The versions of copied modules in ``sys.modules``, in which pickling and worker processes look up modules.
 
-    Each list of rewards has its own version. If names clash, the version that was activated last wins.
+    Each list of rewards has its own version. If names clash, the last activated version takes precedence.
     """
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ class Modules:
         self._folders: list[str] = []
 
     def imported(self, code: Code, folder: Path) -> Imported:
-        """Import the reward from the copies in `folder` without activating them; ``sys.modules`` stays unchanged.
+        """Import the reward from the copied files in `folder` without changing ``sys.modules``.
 
         Raises:
             RewardDefinitionError: the import failed, the reward is missing, or a file has the name of an installed
@@ -219,7 +219,7 @@ class Modules:
         return Imported(reward, folder, modules)
 
     def activate(self, version: Imported | None, owner: object) -> None:
-        """Put the modules of `version` into ``sys.modules``; None restores the modules of the script's own reward."""
+        """Put `version`'s modules into ``sys.modules``, or restore the script's own modules if it is None."""
         if self._active.get(owner) is not version:
             self._active.pop(owner, None)
             if version is not None:
@@ -227,7 +227,7 @@ class Modules:
             self._renew()
 
     def keep(self, owners: Iterable[object]) -> None:
-        """Deactivate the versions of all other owners, whose trainings are over."""
+        """Deactivate the versions of all other owners, whose training runs have ended."""
         active_owners = list(owners)
         ended_owners = [owner for owner in self._active if owner not in active_owners]
         for owner in ended_owners:
@@ -250,7 +250,7 @@ class Modules:
 
 
 MODULES = Modules()
-"""The one `Modules` instance of this process."""
+"""This process's only `Modules` instance."""
 
 
 def _names(files: Iterable[str]) -> set[str]:
@@ -265,7 +265,7 @@ def _names(files: Iterable[str]) -> set[str]:
 
 
 def _install_modules(modules: Mapping[str, ModuleType | None]) -> None:
-    """Put modules into ``sys.modules``; a value of None removes the module."""
+    """Put modules into ``sys.modules``. A value of None removes the module."""
     for name, module in modules.items():
         if module is not None:
             sys.modules[name] = module
@@ -274,7 +274,7 @@ def _install_modules(modules: Mapping[str, ModuleType | None]) -> None:
 
 
 def _link_packages(copies: Mapping[str, ModuleType], originals: Mapping[str, ModuleType | None]) -> None:
-    """Let copied packages find modules that were not copied, as the original packages do."""
+    """Make modules that were not copied available in copied packages, as in the original packages."""
     for name, copy in copies.items():
         path, original_path = getattr(copy, "__path__", None), getattr(originals.get(name), "__path__", ())
         if isinstance(path, list):

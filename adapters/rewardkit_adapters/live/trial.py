@@ -1,7 +1,8 @@
-"""Try a reward on the last training batch, and compare it with the reward in force.
+"""Try a reward on the last training batch, and compare it with the active reward.
 
-Another reward runs in a separate process with limits on time and memory: it may raise, hang, draw random numbers or
-use up the memory without affecting the training. Changes to numbers run no new code, so they are tried in this process.
+A new reward runs in a separate process with limits on time and memory. It can raise an exception, hang, draw random
+numbers, or exhaust the memory without affecting training. Changes to numbers do not run new code, so they are tried in
+this process.
 """
 
 from __future__ import annotations
@@ -40,23 +41,23 @@ from rewardkit_adapters.live.sources import MODULES, Code
 from rewardkit_adapters.trl.layout import Columns, RewardColumns, successor
 
 SECONDS = 60.0
-"""The time limit of a trial in seconds, including imports. An arbitrary limit: the sender of the update waits for the
-result."""
+"""The time limit for a trial in seconds, including imports. The limit is arbitrary, but short because the user who sent
+the update waits for the result."""
 MEMORY: int | None = None
-"""The memory limit of a trial in bytes, not counting Python and this library; None for half of the free memory."""
+"""The memory limit for a trial in bytes, excluding Python and this library. None means half of the free memory."""
 _OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
-"""Environment variables that a launcher sets in the processes of a distributed training."""
+"""The environment variables that a launcher sets in distributed training processes."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A batch of n completions to try rewards on.
+    """A batch of n completions on which to try rewards.
 
     Attributes:
-        states: the states of the schedules in force, as JSON values.
-        groups: (n,) the group of each row; None if groups are split over processes.
-        way: how the trainer computes advantages from totals; None if unknown.
-        processes: the number of processes that share the batch; the sample is the share of one process.
+        states: the states of the active reward's schedules, as JSON values.
+        groups: (n,) the group of each row, or None if groups are split over processes.
+        way: the method that the trainer uses to compute advantages from totals, or None if unknown.
+        processes: the number of processes over which the batch is distributed. The sample contains one process's rows.
     """
 
     completions: Any
@@ -71,7 +72,9 @@ class Sample:
     processes: int = 1
 
     def batch(self, reward: Reward) -> Batch:
-        """Return the sample as a batch. Schedules of `reward` take over the states of the same schedules in force."""
+        """Return the sample as a batch.
+
+        `reward`'s schedules adopt the states of the same schedules in the active reward."""
         progress = self.progress
         if progress is not None:
             follower_states = states.restored(states.initial(Scorer(reward).followers), self.states)
@@ -88,12 +91,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class TrialScores:
-    """The scores of a reward on a sample.
+    """A reward's scores on a sample.
 
     Attributes:
-        names: the names of the trainer's columns.
-        means: component -> mean; None if the component scored no rows.
-        totals: (n,) the sums that the trainer computes; NaN for unscorable rows.
+        names: the names of the columns for the trainer.
+        means: component -> mean, or None if the component did not score any rows.
+        totals: (n,) the sums that the trainer computes, with NaN for unscorable rows.
         warnings: likely mistakes in the reward tree.
     """
 
@@ -107,7 +110,8 @@ def run_trial(layout: RewardColumns, sample: Sample, *, strict: bool = True) -> 
     """Score `sample` with a reward in this process.
 
     Args:
-        strict: whether to raise if the reward has a bug, or if a component fails on more than half of its rows.
+        strict: whether to raise an exception if the reward has a bug or a component fails on more than half of its
+            rows.
 
     Raises:
         RewardKitError: the reward cannot score the sample, or its scores are invalid for the trainer.
@@ -119,7 +123,7 @@ def run_trial(layout: RewardColumns, sample: Sample, *, strict: bool = True) -> 
 
 
 def score_sample(scorer: Scorer, layout: RewardColumns, sample: Sample, *, strict: bool) -> tuple[ScoreTable, Floats]:
-    """Score `sample`; return the scores, and the (n,) sums that the trainer computes. Arguments as in `tried`."""
+    """Score `sample`. Return the scores and the (n,) sums that the trainer computes. `strict` is as in `run_trial`."""
     batch = sample.batch(layout.scored)
     with undisturbed():
         scores = scorer.score(batch, strict=strict, on_unparsable_gold="fail")
@@ -133,11 +137,11 @@ def score_sample(scorer: Scorer, layout: RewardColumns, sample: Sample, *, stric
 
 
 def _check_failures(scorer: Scorer, table: ScoreTable) -> None:
-    """Raise if a component fails on more than half of its rows, or if it can read none of its gold answers.
+    """Check whether a component fails on more than half of its rows or cannot read any of its gold answers.
 
     Raises:
         RewardFailure: a component fails too often.
-        CoercionError: a component can read no gold answer.
+        CoercionError: a component cannot read any gold answers.
     """
     golds = sorted(unparsable_golds(table))
     for (name, column), (evaluated, *_, unparsable, readable) in zip(
@@ -155,7 +159,7 @@ def _check_failures(scorer: Scorer, table: ScoreTable) -> None:
 
 
 def means_of(table: ScoreTable) -> dict[str, float | None]:
-    """Return the mean of each component; None if the component scored no rows."""
+    """Return the mean of each component, or None for a component that did not score any rows."""
     return {
         name: None if np.isnan(column.values).all() else float(np.nanmean(column.values))
         for name, column in table.components.items()
@@ -166,10 +170,11 @@ def run_trial_in_child(code: Code, folder: Path, layout: RewardColumns, sample: 
     """Score `sample` with the reward in `folder`, in a separate process that is killed after `seconds`.
 
     Args:
-        layout: the columns in force.
+        layout: the active reward's columns.
 
     Raises:
-        RewardKitError: the reward cannot be imported, raises, hangs, or gives scores that are invalid for the trainer.
+        RewardKitError: the reward cannot be imported, raises an exception, hangs, or returns scores that are invalid
+            for the trainer.
     """
     progress = None if sample.progress is None else replace(sample.progress, states={})
     job = (code, folder, layout.columns, layout.held, replace(sample, progress=progress), MEMORY)
@@ -197,7 +202,7 @@ def run_trial_in_child(code: Code, folder: Path, layout: RewardColumns, sample: 
 def _limited_answer(
     code: Code, folder: Path, columns: Columns, weights: Mapping[str, float] | None, sample: Sample, memory: int | None
 ) -> TrialScores | str:
-    """Limit the memory of this process, then answer.
+    """Limit this process's memory, and then call `answer_to`.
 
     If the system runs out of memory, Linux should kill this process first."""
     with suppress(OSError):
@@ -211,7 +216,7 @@ def _limited_answer(
 def answer_to(
     code: Code, folder: Path, columns: Columns, weights: Mapping[str, float] | None, sample: Sample
 ) -> TrialScores | str:
-    """Return the scores of the reward in `folder` on `sample`, or the reason for the failure."""
+    """Return the scores that the reward in `folder` gives `sample`, or the reason why scoring failed."""
     try:
         with undisturbed():  # as in the training: an import must not change the working directory
             imported = MODULES.imported(code, folder)
@@ -231,11 +236,12 @@ def answer_to(
 
 
 def compare_trials(before: TrialScores, after: TrialScores, sample: Sample) -> dict[str, Any]:
-    """Compare the scores of two rewards; return JSON values.
+    """Compare the scores of two rewards. Return a dictionary of JSON values.
 
-    ``rows``: the number of rows. ``processes``: the number of processes that share the batch. ``components``: name ->
-    mean before and after. ``total``: the same for the total. ``advantages``: the number of advantages that change sign,
-    and the largest change; None if groups are split or other reward functions contribute.
+    ``rows`` is the number of rows, and ``processes`` is the number of processes over which the batch is distributed.
+    ``components`` maps each name to the means before and after, and ``total`` contains the same values for the total.
+    ``advantages`` contains the number of advantages that change sign and the largest change, or is None if groups are
+    split or other reward functions contribute.
     """
     names = [*before.means, *(name for name in after.means if name not in before.means)]
     return {
@@ -271,7 +277,7 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Restore the random generators and the state of the process after the `with` block."""
+    """Restore the random generators and the process's state after the `with` block."""
     torch, errors = sys.modules.get("torch"), np.geterr()
     directory, recursion_limit = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
     in_main_thread = threading.current_thread() is threading.main_thread()

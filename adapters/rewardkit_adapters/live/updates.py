@@ -1,4 +1,4 @@
-"""Updates: replace the reward of a running training between two steps, on all of its processes at the same step."""
+"""Updates: replace the reward between two training steps, on all processes at the same step."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ Records = Mapping[int, tuple[Request, Answer]]
 
 @dataclass(frozen=True)
 class Version:
-    """A version of the reward that is or was in force.
+    """A version of the reward that is or was active.
 
     Attributes:
-        update: the update that created the version; 0 for the version of the training script.
-        raw: whether the trainer itself multiplies by the weights, those of a plain sum or of the script's list.
+        update: the number of the update that created the version, or 0 for the training script's version.
+        raw: whether the trainer itself applies the weights, which come from a plain sum or from the script's list.
     """
 
     update: int
@@ -62,10 +62,10 @@ class Version:
 
 
 class Versions:
-    """The versions of the reward of one run.
+    """The versions of one run's reward.
 
     Args:
-        version: the version of the training script.
+        version: the training script's version.
     """
 
     def __init__(self, mailbox: Mailbox, version: Version) -> None:
@@ -73,15 +73,15 @@ class Versions:
         self._known = {version.update: version}
 
     def use(self, version: Version) -> None:
-        """Store `version` as the version of the training script."""
+        """Store `version` as the training script's version."""
         self._known[version.update] = version
 
     def forget(self, update: int) -> None:
-        """Drop a version that was created and then refused."""
+        """Drop a version that was created and then rejected."""
         self._known.pop(update, None)
 
     def target(self, request: Request, now: Version) -> int:
-        """Return the version that a rollback goes back to."""
+        """Return the version that a rollback restores."""
         if request.to is not None:
             answer = self._mailbox.answer(request.to)
             if request.to and (answer is None or answer.status != "applied"):
@@ -96,12 +96,12 @@ class Versions:
         return self._origin(answer.before if answer is not None else 0)
 
     def _origin(self, update: int) -> int:
-        """Return the update that created a version; for a rollback, the update of the rollback's target."""
+        """Return the update that created a version, or that created the restored version for a rollback."""
         answer = self._mailbox.answer(update)
         return update if answer is None or answer.to is None else self._origin(answer.to)
 
     def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
-        """Return all updates that a version is built from, read from the mailbox."""
+        """Read from the mailbox all updates on which a version is based."""
         collected: dict[int, tuple[Request, Answer]] = {}
         queue = [update]
         while queue:
@@ -121,7 +121,7 @@ class Versions:
         return self._known[update]
 
     def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
-        """Create the version of a request from the version `before` it; for a rollback, take over the version `to`."""
+        """Create the version for a request from the version `before` it, or from the version `to` for a rollback."""
         from rewardkit_adapters.trl.layout import successor
 
         if request.kind == "reward" and request.code is not None:
@@ -146,23 +146,23 @@ class Versions:
 
 _LOG = logging.getLogger("rewardkit")
 _SAVED = "updates"
-"""The key of a checkpoint under which the number of the update in force is saved for each run."""
+"""The key in a checkpoint under which the number of each run's active update is saved."""
 _PAUSE = 5.0
-"""Seconds between two checks of the mailbox in a process without training steps. Arbitrary: each check reads a folder
-that may be on a network drive."""
+"""The number of seconds between mailbox checks in a process without training steps. The interval is arbitrary, but not
+shorter because each check reads a folder that may be on a network drive."""
 _MOST = 32
-"""The maximum number of requests in one step. An arbitrary limit: requests are read between two steps, while the GPUs
-wait."""
+"""The maximum number of requests per step. The limit is arbitrary, but low because requests are read between two steps,
+while the GPUs wait."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The main process's verdict on a request.
+    """The main process's decision on a request.
 
     Attributes:
-        refusal: the reason to refuse the request; None if it may be applied.
-        to: the version that a rollback goes back to.
-        records: the data that other processes need to create that version.
+        refusal: the reason for rejecting the request, or None if the request may be applied.
+        to: the version that a rollback restores.
+        records: the data that other processes need to create this version.
         withdrawn: whether the request was canceled and already has an answer.
     """
 
@@ -176,14 +176,14 @@ class Look:
 
 
 class Updates:
-    """The updates of the reward of one evaluator.
+    """The updates of one evaluator's reward.
 
     Args:
-        run: the local folder of the evaluator's record.
-        layout: the columns and the reward of the training script.
+        run: the local folder with the evaluator's record.
+        layout: the training script's columns and reward.
 
     Attributes:
-        version: the number of the update in force; 0 before the first.
+        version: the number of the active update, or 0 before the first update.
     """
 
     def __init__(self, run: str, layout: RewardColumns) -> None:
@@ -201,25 +201,25 @@ class Updates:
         self._looked = 0.0
 
     def use(self, layout: RewardColumns) -> None:
-        """Replace the script's own reward by the one in `layout`, because the trainer holds other weights."""
+        """Replace the script's own reward with the reward in `layout`, because the trainer has different weights."""
         version = Version(0, layout.reward, None, layout.raw)
         self._versions.use(version)
         if self._now.update == 0:
             self._now = version
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keep the last training batch, so that the next reward can be tried on it."""
+        """Store the last training batch, so that the next reward can be tried on it."""
         self._last = batch, scored, trainer.way, evaluator.memory.states
         self._after = None
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Activate the version in the trainer's state: the script's reward for a new training, otherwise the last one.
+        """Activate the version in the trainer's state. For new training, it is the script's reward.
 
         Args:
-            scoring: whether a batch is being scored, so that columns cannot change now.
+            scoring: whether a batch is being scored, so that the columns cannot change.
 
         Raises:
-            RewardFailure: the version cannot be loaded, or it has other columns although a batch is being scored.
+            RewardFailure: the version cannot be loaded, or it has different columns but a batch is being scored.
         """
         if not trainer.known or state is None or state is self._state:
             return
@@ -252,12 +252,12 @@ class Updates:
                 )
 
     def end(self, state: Any) -> None:
-        """At the end of the training, refuse all remaining requests."""
+        """Reject all remaining requests when training ends."""
         if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
             self._refuse_all(f"training finished after {state.global_step} steps, before the request could be applied")
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
-        """Apply pending requests; called on all processes before a step begins."""
+        """Apply pending requests. This method is called on all processes before each step."""
         trainer = Trainer(self._trainer(), evaluator)
         if not trainer.known or state is not self._state:
             return
@@ -265,7 +265,7 @@ class Updates:
             self._take(evaluator, trainer, state, request, again)
 
     def refuse_elsewhere(self) -> None:
-        """Refuse requests in a process that scores for a trainer in another process."""
+        """Reject requests in a process that scores for a trainer in another process."""
         if time.monotonic() - self._looked > _PAUSE:
             self._looked = time.monotonic()
             self._refuse_all(
@@ -279,7 +279,7 @@ class Updates:
                 self._answer(Answer(request.update, "refused", reason, before=self._now.update))
 
     def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
-        """Return the work due at `step`: updates to repeat, and new requests if there is a batch to try them on."""
+        """Return the work due at `step`: updates to repeat, and new requests if there is a batch for trying them."""
         work: list[tuple[Request, Answer | None]] = []
         with self._harmless():
             due = [
@@ -306,7 +306,7 @@ class Updates:
 
     @contextmanager
     def _harmless(self) -> Iterator[None]:
-        """Log errors of the mailbox instead of raising them: they must not stop the training."""
+        """Log mailbox errors instead of raising them, because they must not stop training."""
         try:
             yield
         except Exception:
@@ -372,7 +372,7 @@ class Updates:
                 _LOG.warning("update %d: cannot write its answer: %s", answer.update, error)
 
     def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
-        """Try a request on the main process, without a trial if it was already applied before the run was resumed."""
+        """Examine a request on the main process. If it was applied before the run was resumed, skip the trial."""
         try:
             to = None
             if request.kind == "rollback":
@@ -431,9 +431,9 @@ class Updates:
         return Look(reason, to, records, compare_trials(before, after, sample), after.warnings, after)
 
     def _saved(self, state: Any) -> int:
-        """Return the version in a trainer's state.
+        """Return this run's version in a trainer's state.
 
-        If the state names only one run, that run is taken to be this one, because its folder may have been moved."""
+        If the state contains only one run, it is assumed to be this run, whose folder may have been moved."""
         saved_versions = saved_in(state).get(_SAVED, {})
         update: int = saved_versions.get(
             self.mailbox.folder.parent.name, *(saved_versions.values() if len(saved_versions) == 1 else [0])
@@ -453,7 +453,7 @@ class Updates:
             ) from error
 
     def _adopt(self, evaluator: Evaluator, version: Version, trainer: Trainer, state: Any) -> None:
-        """Activate `version` on this process."""
+        """Activate `version` in this process."""
         from rewardkit_adapters.trl.functions import RewardFunction
 
         MODULES.activate(version.imported, self)
@@ -475,7 +475,7 @@ class Updates:
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
     def _publish(self, evaluator: Evaluator, state: Any, origin: str) -> None:
-        """Write the reward in force to disk for `get_config` and for people; a failure only logs a warning."""
+        """Write a description of the active reward for `get_config` and for users. Failures only log a warning."""
         reward = self._now.reward
         try:
             self.mailbox.publish(
@@ -496,7 +496,7 @@ class Updates:
 
 
 def _updates_of(function: Any) -> Updates | None:
-    """Return the updates of a reward function if it is a rewardkit function; otherwise None."""
+    """Return a reward function's updates, or None if it is not a rewardkit function."""
     updates: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
     return updates
 

@@ -1,6 +1,6 @@
-"""rewardkit and OpenEnv: ``rk.to_openenv(reward, text=...)`` makes a rubric, ``rk.from_openenv(rubric)`` wraps one.
+"""rewardkit and OpenEnv: ``rk.to_openenv(reward, text=...)`` creates a rubric, ``rk.from_openenv(rubric)`` wraps one.
 
-OpenEnv is imported only to make a rubric.
+OpenEnv is imported only to create a rubric.
 """
 
 from rewardkit_adapters.openenv.conversion import from_openenv as from_openenv

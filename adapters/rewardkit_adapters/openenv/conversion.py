@@ -33,7 +33,7 @@ from rewardkit.tree.reward import Reward, checked_name
 
 
 CONTAINERS = "openenv.core.rubrics.containers"
-"""The module that defines WeightedSum, Gate and Sequential."""
+"""The module that defines WeightedSum, Gate, and Sequential."""
 
 
 def is_rubric(value: Any) -> bool:
@@ -42,7 +42,7 @@ def is_rubric(value: Any) -> bool:
 
 
 def _base(rubric: Any) -> type | None:
-    """Return OpenEnv's own class Rubric from the bases of the rubric's class; None if it has no such base."""
+    """Return OpenEnv's Rubric class from the bases of the rubric's class, or None if it is not among them."""
     kinds = (kind for kind in type(rubric).__mro__ if kind.__name__ == "Rubric" and "named_rubrics" in vars(kind))
     return next(kinds, None)
 
@@ -54,7 +54,7 @@ def nodes(rubric: Any) -> Iterator[Any]:
 
 
 def is_container(rubric: Any, name: str) -> bool:
-    """Return whether `rubric` is exactly OpenEnv's container `name` and has no hooks around its calls."""
+    """Return whether `rubric` is exactly OpenEnv's container `name` and has no call hooks."""
     kind = type(rubric)
     # OpenEnv calls these hooks around a rubric; there is no public way to list them.
     has_hooks = rubric._forward_hooks or rubric._forward_pre_hooks
@@ -62,19 +62,19 @@ def is_container(rubric: Any, name: str) -> bool:
 
 
 def is_asynchronous(rubric: Any) -> bool:
-    """Return whether a call of `rubric` may return a coroutine: a rubric in the tree has an async ``forward``."""
+    """Return whether calls may return a coroutine, because a rubric in the tree has an async ``forward``."""
     return any(
         inspect.iscoroutinefunction(method) for node in nodes(rubric) for method in (node.forward, type(node).__call__)
     )
 
 
 def has_state(rubric: Any) -> bool:
-    """Return whether a rubric in the tree is stateful, that is, overrides ``reset``."""
+    """Return whether a rubric in the tree is stateful, which means that it overrides ``reset``."""
     return any(type(node).reset is not getattr(_base(node), "reset", None) for node in nodes(rubric))
 
 
 def setters(rubric: Any) -> list[str]:
-    """Return the methods with which an environment passes data to its rubrics at a reset, such as ``set_expected``."""
+    """Return the methods through which an environment passes data to its rubrics on reset, such as ``set_expected``."""
     names = {
         f"{type(node).__name__}.{name}"
         for node in nodes(rubric)
@@ -87,7 +87,7 @@ def setters(rubric: Any) -> list[str]:
 def ignored_forwards(rubric: Any) -> list[str]:
     """Return the classes whose ``forward`` is never called.
 
-    These are subclasses of containers: they inherit the container's ``__call__``, which does not call ``forward``."""
+    These are subclasses of containers. They inherit the container's ``__call__``, which does not call ``forward``."""
     ignored = {}
     for node in nodes(rubric):
         for kind in type(node).__mro__:
@@ -108,7 +108,7 @@ def _own_attributes(kind: type, container: type) -> set[str]:
 
 
 _OUTAGES = {"RateLimitError", "InternalServerError", "APIConnectionError", "TransportError"}
-"""Names of LLM client exceptions for outages, which the completion does not cause."""
+"""The names of LLM client exceptions for outages, which are not caused by the completion."""
 _LOCKS: WeakKeyDictionary[Any, threading.Lock] = WeakKeyDictionary()
 _ASYNC_LOCKS: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 _MAKING = threading.Lock()
@@ -121,7 +121,7 @@ Step = tuple[Any, Any]
 
 
 def finished_step(completion: str, example: dict[str, Any]) -> Step:
-    """Return the default step of a completion: its text as the action, and an observation that ends the episode."""
+    """Return a completion's default step: its text as the action, and an observation that ends the episode."""
     return completion, SimpleNamespace(**{"done": True, "reward": None, "metadata": dict(example), **example})
 
 
@@ -131,12 +131,12 @@ class Play:
     """The settings for calling a rubric on a completion.
 
     Attributes:
-        root: the rubric that is reset before each completion.
-        rubric: the rubric that scores: the root, or a rubric inside it.
-        step: returns the step of a completion, or a list of steps.
-        reset: prepares the root for a completion; its arguments after the rubric are bound by name.
-        names: the argument names of `step`, and those of `reset` after the rubric.
-        text: describes the rubric, for the fingerprint.
+        root: the rubric to reset before each completion.
+        rubric: the rubric that computes the score: the root, or a rubric inside it.
+        step: a function that returns a completion's step, or a list of steps.
+        reset: a function that prepares the root for a completion. Its arguments after the rubric are bound by name.
+        names: the argument names of `step`, and the names of `reset`'s arguments after the rubric.
+        text: the description of the rubric for the fingerprint.
     """
 
     root: Any
@@ -152,7 +152,7 @@ class Play:
         return self.reset is not None or has_state(self.root)
 
     def steps(self, arguments: Mapping[str, Any]) -> Iterator[Step]:
-        """Reset the rubrics, and yield the steps of one completion."""
+        """Reset the rubrics, and yield the steps for one completion."""
         for node in nodes(self.root):  # OpenEnv's containers do not reset the rubrics inside them
             node.reset()
         of_step, of_reset = ({name: arguments[name] for name in names if name in arguments} for names in self.names)
@@ -165,7 +165,7 @@ class Play:
             yield pair
 
     def score(self, result: Any) -> Any:
-        """Return the result of the last step, with the scores of the inner rubrics as parts."""
+        """Return the result of the last step, with the inner rubrics' scores as parts."""
         inner_scores = {path: node.last_score for path, node in self.rubric.named_rubrics()}
         parts = {path: float(score) for path, score in inner_scores.items() if _is_number(score)}
         return Score(float(result), parts=parts) if parts and _is_number(result) else result
@@ -208,7 +208,7 @@ class RubricCall:
 @final
 @dataclass(frozen=True)
 class AsyncRubricCall:
-    """A callable that awaits a rubric, for several completions concurrently unless their order matters."""
+    """A callable that awaits a rubric. Completions are scored concurrently unless their order matters."""
 
     play: Play
 
@@ -234,7 +234,7 @@ def _lock(locks: WeakKeyDictionary[Any, Lock], root: Any, make: Callable[[], Loc
 
 
 def _run_coroutine(result: Any) -> Any:
-    """Return the result of a coroutine that never waits, such as those that containers return inside an event loop."""
+    """Return the result of a coroutine that never waits. Containers return such coroutines inside an event loop."""
     if not inspect.iscoroutine(result):
         return result
     try:
@@ -247,7 +247,7 @@ def _run_coroutine(result: Any) -> Any:
 
 @contextmanager
 def outages_as_failures() -> Iterator[None]:
-    """Raise a `RewardFailure` if an external service does not answer, because the completion is not to blame."""
+    """Raise a `RewardFailure` if an external service does not respond, because the completion is not at fault."""
     try:
         yield
     except Exception as error:
@@ -257,14 +257,14 @@ def outages_as_failures() -> Iterator[None]:
 
 
 def text_of(rubric: Any) -> str:
-    """Return the classes, code and settings of a tree of rubrics as text, without their state."""
+    """Return the classes, code, and settings of the rubrics in a tree as text, without their state."""
     return "; ".join(
         f"{type(node).__qualname__}({settings_of(node)}) {source(type(node).forward)}" for node in nodes(rubric)
     )
 
 
 def settings_of(rubric: Any) -> dict[str, Any]:
-    """Return the plain attributes of a rubric: texts, numbers and None."""
+    """Return a rubric's plain attributes: strings, numbers, and None."""
     attributes = {name: value for name, value in vars(rubric).items() if name != "last_score"}
     return {name: value for name, value in attributes.items() if isinstance(value, _PLAIN)}
 
@@ -274,7 +274,7 @@ _REMEDY = (
     "such rows instead of stopping, pass bounds=: these rows then get the lowest score."
 )
 _LOWEST = 1e-6
-"""The lowest threshold of an OpenEnv Gate that becomes a rewardkit gate. A closed Gate scores 0, and rewardkit gates
+"""The lowest threshold with which an OpenEnv Gate becomes a rewardkit gate. A closed Gate scores 0, but rewardkit gates
 have a tolerance of 1e-9."""
 
 
@@ -296,21 +296,21 @@ def from_openenv(
         reward = rk.gate(when=rk.tags("code"), then=rk.from_openenv(rubric, step))
 
     A ``WeightedSum`` becomes the weighted sum of its rubrics, each of which becomes a component named after its class.
-    A ``Sequential`` that begins with Gates becomes a gate. Any other rubric is one component that OpenEnv computes,
-    with the scores of the inner rubrics as parts. A rubric that returns None abstains. If a service is down (connection
-    errors, rate limits), the completion has no score.
+    A ``Sequential`` that begins with Gates becomes a gate. Any other rubric becomes one component that OpenEnv
+    computes, with the inner rubrics' scores as parts. A rubric that returns None abstains. If a service is down
+    (connection errors, rate limits), the completion has no score.
 
     Args:
         rubric: an instance, sync or async.
         step: a function that returns the action and the observation for a completion, or a list of such pairs for an
-            episode, in which the last score counts. Its arguments are bound by name, as with ``@rk.reward``. By
-            default, the action is the text, and the observation has ``done=True`` and the columns as attributes and in
-            ``metadata``.
-        reset: a function that is called with the rubric before each completion, after the rubric and all rubrics inside
-            it were reset. Additional arguments are bound by name: ``lambda rubric, answer:
+            episode. In an episode, the last score counts. The function's arguments are bound by name, as with
+            ``@rk.reward``. By default, the action is the text, and the observation has ``done=True`` and the columns as
+            attributes and in ``metadata``.
+        reset: a function that is called with the rubric before each completion is scored, after the rubric and all
+            rubrics inside it have been reset. Additional arguments are bound by name: ``lambda rubric, answer:
             rubric.set_expected(answer)``.
-        name: the component's name; a sum becomes one term with this name.
-        bounds: the lowest and the highest score; rubrics declare none.
+        name: the component's name. A sum becomes one term with this name.
+        bounds: the lowest and the highest possible score, which rubrics do not declare.
 
     Raises:
         RewardTypeError: `rubric` is not a rubric, or cannot be hashed.
@@ -357,7 +357,7 @@ class Tree:
     labels: Counter[str] = field(default_factory=Counter)
 
     def reward(self, rubric: Any) -> Reward:
-        """Convert a rubric to a sum, a gate or a component, so that the numbers stay equal to the last bit."""
+        """Convert a rubric to a sum, a gate, or a component. Scores stay exactly the same, bit for bit."""
         if is_container(rubric, "WeightedSum"):
             return weighted_sum_of(
                 [
@@ -402,9 +402,9 @@ class Tree:
 
 
 def is_decomposed(rubric: Any) -> bool:
-    """Return whether a rubric becomes a sum or a gate.
+    """Return whether a rubric is converted to a sum or a gate.
 
-    A gate replaces a Sequential whose first rubrics are Gates: each of them passes either 0 or at least its
+    A Sequential becomes a gate if its first rubrics are Gates, because each Gate returns either 0 or at least its
     threshold."""
     if is_container(rubric, "Sequential"):
         # A private attribute, as in `Tree.reward`.
@@ -414,7 +414,7 @@ def is_decomposed(rubric: Any) -> bool:
 
 
 def merge_parameters(first: tuple[Parameter, ...], second: tuple[Parameter, ...], label: str) -> tuple[Parameter, ...]:
-    """Return the parameters of two functions, each name once and keyword-only."""
+    """Return the parameters of two functions as keyword-only parameters, with each name once."""
     by_name = {entry.name: entry for entry in first}
     for entry in second:
         if by_name.setdefault(entry.name, entry) != entry:

@@ -43,34 +43,35 @@ def to_openenv(
                 super().__init__(rubric=rk.to_openenv(reward, text="message"))
 
     The rubric's children are the terms and the components (``components/<name>``). ``named_rubrics()`` lists them, each
-    with its own ``last_score`` and hooks. A completion that cannot be scored gets None, which is ``"reward": null`` for
-    the client.
+    with its own ``last_score`` and hooks. For a completion that cannot be scored, the rubric returns None, and the
+    client receives ``"reward": null``.
 
-    Call `to_openenv` in ``__init__``, so that each session has its own ``last_score``. Rubrics with equal rewards and
-    options share everything else.
+    Call `to_openenv` in ``__init__``, so that each session has its own ``last_score``. Everything else is shared
+    between rubrics with equal rewards and options.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        text: the field of the action that holds the completion, or a function of the action and the observation that
-            returns the completion: a text, or a list of messages.
-        columns: a function of the action and the observation that returns the columns; "prompt" is the prompt. By
-            default, the columns are the observation's fields and the entries in its ``metadata``, which OpenEnv does
-            not send to the client.
-        numbers: the observation field that receives the numbers for all terms and components, ``dict[str, float |
-            None]``, so that the client receives them.
-        asynchronous: True if the environment scores in ``step_async``, so that the rubric must be awaited.
-        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
-            missing column or a bug is found before training starts.
-        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
-        special_tokens: a tokenizer, or a list of texts, to remove from completions.
-        record: the folder in which the run is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the fractions of failed and errored completions above which every further completion
-            raises an error, because training on such scores is useless.
+        text: the name of the action field that contains the completion, or a function of the action and the observation
+            that returns the completion as a string or a list of messages.
+        columns: a function of the action and the observation that returns the columns. The column "prompt" is the
+            prompt. By default, the columns are the observation's fields and the entries in its ``metadata``, which
+            OpenEnv does not send to the client.
+        numbers: the observation field in which to store the numbers for all terms and components, so that the client
+            receives them. Its type is ``dict[str, float | None]``.
+        asynchronous: whether the environment computes scores in ``step_async``, so that the rubric must be awaited.
+        examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
+            columns and bugs are found before training starts.
+        deadline: the maximum number of seconds for scoring a completion. If scoring takes longer, the completion counts
+            as unscorable. None means no limit.
+        special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
+        record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
+        limits: an ``rk.Limits`` with the fractions of failed and errored completions above which every further
+            completion raises an error, because training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions, or follows the training progress, which OpenEnv does not
-            pass with a step.
+        RewardDefinitionError: the reward compares completions or depends on training progress, neither of which works
+            with OpenEnv.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
         MissingExtraError: OpenEnv is not installed.
     """
@@ -90,7 +91,7 @@ def to_openenv(
 
 
 def _share_requests(reward: Any, options: tuple[Any, ...]) -> Requests:
-    """Return the scorer of a reward. All environments of a server share it as long as one of them exists."""
+    """Return a reward's scorer, which all environments in a server share while at least one of them exists."""
     key = (reward, tuple(tuple(option) if isinstance(option, list) else option for option in options))
     if not hashable(key):
         return _make_requests(reward, *options)
@@ -136,11 +137,11 @@ observation.reward = self._apply_rubric(action, observation)          # in its s
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for OpenEnv.
+    """Return the files and settings for using a reward with OpenEnv.
 
     Raises:
-        RewardDefinitionError: an environment cannot run the reward. Checked here, because the exported file makes the
-            rubric only later.
+        RewardDefinitionError: an environment cannot run the reward. This is checked during the export, because the
+            exported file creates the rubric only when it runs.
     """
     OFFERS.check(Scorer(target.load()))
     return Export(

@@ -20,7 +20,7 @@ Reads = Callable[[Any, Any], Any]
 """A function that reads a value from an action and an observation."""
 
 _NUMBERS: ContextVar[tuple[Reads | None, Mapping[str, float | None]]] = ContextVar("_NUMBERS", default=(None, {}))
-"""The function that scores the current step, and the numbers of this step."""
+"""The function that scores the current step, and the numbers for this step."""
 
 
 class Scoring(Rubric):
@@ -63,7 +63,7 @@ class Scoring(Rubric):
 
 @final
 class RewardRubric(Scoring):
-    """A rubric that returns the reward of a completion; None if the completion cannot be scored."""
+    """A rubric that returns the reward for a completion, or None if the completion cannot be scored."""
 
     def forward(self, action: Any, observation: Any) -> Any:
         return self._published(self._scored(action, observation), action, observation)
@@ -80,7 +80,7 @@ class AsyncRewardRubric(Scoring):
 
 @final
 class Part(Rubric):
-    """A rubric for one term or component; called on its own, it scores the whole reward."""
+    """A rubric for one term or component. A direct call scores the whole reward."""
 
     def __init__(self, name: str, score: Callable[[Any, Any], RowScore]) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ def text_of(action: Any, name: str) -> Any:
 
 
 def columns_of(observation: Any) -> dict[str, Any]:
-    """Return the columns: the fields of an observation and the entries of its metadata."""
+    """Return the columns: an observation's fields and the entries in its metadata."""
     metadata = getattr(observation, "metadata", None)
     cells = {name: getattr(observation, name) for name in _fields(observation) if name not in _OF_STEP}
     cells |= metadata if isinstance(metadata, Mapping) else {}

@@ -1,9 +1,9 @@
-"""The cluster: connect to one or start Ray on this machine, and load the reward in any process of the cluster.
+"""Connect to a cluster or start Ray on this machine, and load the reward in any process in the cluster.
 
 ::
 
     with connected(None, "reward.py:reward") as cluster:  # this machine; or "auto", "10.0.0.1:6379", "ray://host:10001"
-        cluster.load                                      # returns the reward in any process of the cluster
+        cluster.load                                      # returns the reward in any process in the cluster
 """
 
 from __future__ import annotations
@@ -25,23 +25,25 @@ from rewardkit.tree.loading import is_file, split
 from rewardkit.tree.reward import Reward, bindings
 
 _AHEAD = 4
-"""The number of items in progress per core. An arbitrary number above one, so that no core waits for the next item."""
+"""The number of items in progress per core. It is an arbitrary number greater than 1, so that no core waits for the
+next item."""
 
 _STORE_BYTES = 200_000_000
-"""The size of the object store if rewardkit starts Ray. Arbitrary: the store holds descriptions of parts but never
-rows, and Ray's default would take a third of the memory."""
+"""The size of the object store in bytes if rewardkit starts Ray. The size is arbitrary, but small because the store
+contains descriptions of parts but never rows. Ray's default would use a third of the memory."""
 
 
 @final
 @dataclass(frozen=True)
 class Load:
-    """A picklable loader of the reward, for other processes: ``Load.of("reward.py:reward")()``.
+    """A picklable loader for the reward, for use in other processes: ``Load.of("reward.py:reward")()``.
 
     Attributes:
         target: ``/path/reward.py:reward`` or ``module:reward``.
-        home: the folder in which the command runs; relative paths, such as that of a judge's cache, start there.
-        shipped: the target in the folder that Ray copied to the nodes; empty if nothing was copied.
-        environment: environment variables that the reward needs, such as a judge's API key.
+        home: the folder in which the command runs. Relative paths, such as the path of a judge's cache, are relative to
+            this folder.
+        shipped: the target in the folder that Ray copied to the nodes, or "" if no folder was copied.
+        environment: the environment variables that the reward needs, such as a judge's API key.
     """
 
     target: str
@@ -54,7 +56,7 @@ class Load:
         """Load the reward in this process, and return a `Load` for other processes.
 
         Args:
-            shipped: whether the Python files of the reward's folder are copied to the nodes.
+            shipped: whether the Python files in the reward's folder are copied to the nodes.
 
         Raises:
             RewardDefinitionError: there is no such reward.
@@ -91,7 +93,7 @@ def _prepared(load: Load) -> str:
 
 
 def _key(function: Any) -> str:
-    """Return the name of the environment variable that holds the API key of a judge; empty for other functions."""
+    """Return the name of the environment variable with a judge's API key, or "" for other functions."""
     access = getattr(getattr(getattr(function, "brief", None), "service", None), "access", None)
     return str(access.key) if access is not None else ""
 
@@ -103,8 +105,8 @@ class Cluster:
 
     Attributes:
         reward: the reward as loaded in this process.
-        load: loads the reward in a process of the cluster.
-        cpus, gpus: the total resources of all nodes.
+        load: a function that loads the reward in any process in the cluster.
+        cpus, gpus: the total resources on all nodes.
     """
 
     reward: Reward
@@ -113,7 +115,7 @@ class Cluster:
     gpus: int
 
     def mapped(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """Apply a function to items on all nodes, and yield the results in order; a few items are computed ahead."""
+        """Apply a function to items on all nodes, and yield the results in order. A few items are computed ahead."""
         import ray
 
         def apply(item: Any) -> Any:
@@ -125,22 +127,22 @@ class Cluster:
 
     @property
     def share(self) -> float:
-        """The share of a core that an actor reserves, so that two cores stay free for Ray Data's own tasks.
+        """The fraction of a core that an actor reserves, so that two cores stay free for Ray Data's own tasks.
 
-        Without the two cores, a resumed run would wait forever: Ray's filter of finished parts needs one of them, and
-        listing files needs the other.
+        Without the two free cores, a resumed run would wait forever. Ray needs one core for filtering out finished
+        parts, and another one for listing files.
         """
         return max(0.0, (self.cpus - 2) / self.cpus)
 
 
 @contextmanager
 def connected(address: str | None, target: str) -> Iterator[Cluster]:
-    """Connect to a cluster, or start Ray on this machine; an existing connection is kept.
+    """Connect to a cluster, or start Ray on this machine. An existing connection is reused.
 
     Args:
-        address: ``"auto"``, ``"host:6379"`` or ``"ray://host:10001"``; None for this machine.
-        target: ``path.py:name`` or ``module:name``; with an address, the Python files of its folder are copied to all
-            nodes.
+        address: ``"auto"``, ``"host:6379"``, or ``"ray://host:10001"``; None for this machine.
+        target: ``path.py:name`` or ``module:name``. With an address, the Python files in the target's folder are copied
+            to all nodes.
 
     Raises:
         DataError: no cluster is running at the address.
@@ -184,7 +186,7 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
 
 
 def _copy_modules(folder: Path, to: Path) -> None:
-    """Copy the modules and packages that modules in `folder` can import from it; data files are left out."""
+    """Copy the modules and packages that modules in `folder` can import from it. Data files are not copied."""
     to.mkdir(exist_ok=True)
     for entry in folder.iterdir():
         if entry.suffix == ".py" and entry.is_file():

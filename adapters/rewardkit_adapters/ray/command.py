@@ -1,4 +1,4 @@
-"""The function behind ``rewardkit score --engine ray``: split the data into parts and score them on the cluster."""
+"""The implementation of ``rewardkit score --engine ray``: split the data into parts, and score them on the cluster."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 
 def rows_of(parts: Sequence[Part], number: int, common: Sequence[str]) -> Part:
-    """Return the rows of the groups that begin in part `number`.
+    """Return the rows in the groups that begin in part `number`.
 
     Args:
-        parts: all parts, none of them empty.
-        common: the columns that identify a group; empty if there are no groups.
+        parts: all parts, none of which is empty.
+        common: the columns that identify a group, or an empty sequence if there are no groups.
     """
     part = parts[number]
     if not common:
@@ -65,7 +65,7 @@ def rows_of(parts: Sequence[Part], number: int, common: Sequence[str]) -> Part:
 
 
 def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
-    """Combine `parts` into fewer parts with the same rows, each with at least `rows` of them except maybe the last."""
+    """Combine `parts` into fewer parts with the same rows. All parts but the last have at least `rows` rows."""
     groups: list[Part] = []
     pending: list[Part] = []
     for part in parts:
@@ -77,11 +77,11 @@ def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
 
 
 _ROW_GROUP = 16_384
-"""The number of rows in a row group of an output file. Arbitrary: small groups make a large file slow to read, large
-ones take memory."""
+"""The number of rows in a row group in an output file. The number is arbitrary. Small groups make a large file slow to
+read, but large groups need more memory."""
 _AT_ONCE = 8
-"""The number of batches in progress if the reward waits for something, such as a judge. Arbitrary: each batch holds its
-rows in memory."""
+"""The number of batches in progress if the reward waits for something, such as a judge. The number is arbitrary, but
+low because each batch keeps its rows in memory."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -90,17 +90,18 @@ _Result = TypeVar("_Result")
 @final
 @dataclass(frozen=True)
 class Job:
-    """The settings that every actor gets.
+    """The settings for every actor.
 
     Attributes:
-        load: loads the reward in the actor.
+        load: a function that loads the reward in the actor.
         parts: the parts of the data, in order.
-        schema: the columns of the data.
-        sources: rewardkit's column name -> the column of the data.
+        schema: the columns in the data.
+        sources: rewardkit's column name -> the column in the data.
         apart: the columns that distinguish groups with the same prompt.
-        batch: the number of completions scored at once.
+        batch: the number of completions to score at once.
         out: the output folder.
-        run: identifies this run, because an actor that died in an earlier run says nothing about the rows of its part.
+        run: the identifier of this run. If an actor crashed in an earlier run, this does not affect how this run scores
+            the part.
     """
 
     load: Load
@@ -115,7 +116,7 @@ class Job:
 
 @final
 class Scoring:
-    """An actor that scores parts."""
+    """An actor for scoring parts."""
 
     def __init__(self, job: Job, pools: Pools) -> None:
         reward = job.load()
@@ -135,8 +136,8 @@ class Scoring:
     def _scored(self, number: int) -> ReplayReport:
         """Score one part and write its file.
 
-        If an actor died while scoring a part, the part is scored in a separate process, so that a row that kills the
-        process loses only its own score.
+        If an actor crashed while scoring a part, the part is scored in a separate process. If a row crashes this
+        process, only this row loses its score.
         """
         import pyarrow as pa
         import pyarrow.parquet as parquet
@@ -172,7 +173,7 @@ class Scoring:
 def in_order(
     threads: ThreadPoolExecutor | None, function: Callable[[_Item], _Result], items: Iterable[_Item]
 ) -> Iterator[_Result]:
-    """Yield the results in order; with threads, a few items are in progress at a time."""
+    """Yield the results in order. With threads, a few items are processed concurrently."""
     if threads is None:
         yield from map(function, items)
         return
@@ -190,15 +191,15 @@ def score_on(
     pool_sizes: Mapping[str, int] | None,
     show: Callable[[Progress], None],
 ) -> ReplayReport:
-    """Score all parts of `job`; return the report of all rows.
+    """Score all parts in `job`, and return the report for all rows.
 
     Args:
-        agreed: the settings that must be the same in an earlier run in the same folder.
-        pool_sizes: pool -> the number of its actors. Pools without an entry share the cores.
-        show: called with the progress every few seconds.
+        agreed: the settings that must match an earlier run in the same folder.
+        pool_sizes: pool -> the number of actors in the pool. Pools without an entry share the cores.
+        show: a function that is called with the progress every few seconds.
 
     Raises:
-        DataError: the output folder has other scores, or the cluster has no room for the pools.
+        DataError: the output folder contains other scores, or the cluster does not have enough resources for the pools.
         RunStopped: every other row would also fail.
     """
     reports = Reports(job.out, len(job.parts))
@@ -217,8 +218,8 @@ def _plan(agreed: Mapping[str, Any], size: int, again: Mapping[int, str]) -> Any
     """Return the table of parts. The id of a part depends on everything that its scores depend on.
 
     Args:
-        again: part -> suffix, for parts that must be scored although their ids are in the checkpoint. The suffix makes
-            their ids new.
+        again: part -> suffix, for parts that must be scored although their ids are in the checkpoint. The suffix turns
+            each id into a new id.
     """
     import pyarrow as pa
 
@@ -247,7 +248,7 @@ def _run(job: Job, pools: Pools, actors: int, share: float) -> None:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Return the RewardKitError that a part raised; `error` itself if it has none among its causes."""
+    """Return the RewardKitError that a part raised, or `error` itself if its causes include no RewardKitError."""
     current: BaseException | None = error
     while current is not None:
         cause = getattr(current, "cause", None)
@@ -259,7 +260,7 @@ def _cause(error: BaseException) -> BaseException:
 
 @contextmanager
 def _context(out: Folder) -> Iterator[None]:
-    """Set the options of Ray Data's context for one run, and restore them afterwards."""
+    """Set Ray Data's context options for one run, and restore them at the end."""
     from ray.data import DataContext
     from ray.data.checkpoint import CheckpointConfig
 
@@ -277,10 +278,11 @@ def _context(out: Folder) -> Iterator[None]:
 
 
 _MOST_ROWS = 50_000
-"""The maximum rows of a part: a few seconds of work, and a file of a few megabytes. Arbitrary: larger parts lose more
-work if a machine fails, smaller ones make more files."""
+"""The maximum number of rows in a part, which corresponds to a few seconds of work and a file of a few megabytes. The
+limit is arbitrary. With larger parts, more work is lost if a machine fails, but smaller parts result in more files."""
 _EACH = 8
-"""The minimum number of parts per core. Arbitrary: with several parts, all cores finish at about the same time."""
+"""The minimum number of parts per core. The number is arbitrary. With several parts per core, all cores finish at about
+the same time."""
 
 
 def score_data(
@@ -297,27 +299,27 @@ def score_data(
     rows: Callable[[], Iterator[Row]] | None = None,
     show: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[str, ReplayReport, float]:
-    """Score saved completions with Ray; return the name of the data, the report and the seconds.
+    """Score saved completions with Ray. Return the name of the data, the report, and the duration in seconds.
 
     Args:
         data: the data, as for ``rewardkit score``.
         target: ``path.py:name`` or ``module:name``.
-        out: a folder or its address.
-        sources: rewardkit's column name -> the column of the data.
-        limit: the number of rows to score, from the first on; None for all.
-        batch: the number of completions scored at once.
-        address: the address of a cluster; None for this machine.
-        pools: pool -> the number of its actors.
+        out: the output folder, as a path or a URL.
+        sources: rewardkit's column name -> the column in the data.
+        limit: the number of rows to score, starting with the first row; None for all rows.
+        batch: the number of completions to score at once.
+        address: the address of a cluster, or None for this machine.
+        pools: pool -> the number of actors in the pool.
         resume: whether to continue an earlier run.
-        rows: yields the rows of `data`, for a file that only this function can read.
-        show: called with the progress every few seconds.
+        rows: a function that yields the rows in `data`, for a file that only this function can read.
+        show: a function that is called with the progress every few seconds.
 
     Raises:
-        DataError: there are no completions, or `out` has other scores.
+        DataError: there are no completions, or `out` contains other scores.
         BindingError: the reward reads a column that the data does not have.
         MissingExtraError: Ray is not installed.
         RewardDefinitionError: there is no such reward.
-        RunStopped: every row would fail, for example because of a wrong key or a used-up quota.
+        RunStopped: every row would fail, for example because of an invalid API key or an exhausted quota.
     """
     chosen = dict(sources or {})
     with connected(address, target) as cluster:

@@ -1,4 +1,4 @@
-"""The folder of scores, on a disk that all nodes share or in an object store.
+"""The folder with the scores, on a disk that all nodes share or in an object store.
 
 ::
 
@@ -35,12 +35,12 @@ class Folder:
 
     @property
     def checkpoint(self) -> str:
-        """The address of Ray's checkpoint, which holds the ids of the finished parts."""
+        """The address of Ray's checkpoint, which contains the ids of the finished parts."""
         return f"{self.address}/{_OURS}/checkpoint"
 
     @property
     def done(self) -> str:
-        """The address of the reports of the finished parts."""
+        """The address of the reports for the finished parts."""
         return f"{self.address}/{_OURS}/done"
 
     @property
@@ -50,19 +50,19 @@ class Folder:
 
     @classmethod
     def of(cls, address: str) -> Folder:
-        """Return the folder at a path, which may be relative, or at a remote address."""
+        """Return the folder at a path, which may be relative, or at a remote URL."""
         return cls(address.rstrip("/") if is_remote(address) else os.path.abspath(address))
 
     def prepare(self, agreed: Mapping[str, Any], resume: bool, rows: int) -> int:
-        """Store the settings of a run, or check that they match an earlier run. Return the number of rows in a part.
+        """Store a run's settings, or check that they match an earlier run. Return the number of rows per part.
 
         Args:
-            agreed: the settings that an earlier run must share, as texts: ``{"reward": "...", "data": "..."}``.
-            resume: whether to continue an earlier run, if there was one.
-            rows: the number of rows in a part, if there was no earlier run.
+            agreed: the settings that must match an earlier run, as strings: ``{"reward": "...", "data": "..."}``.
+            resume: whether to continue an earlier run, if there is one.
+            rows: the number of rows per part if there is no earlier run.
 
         Raises:
-            DataError: the folder has other scores, or cannot be written.
+            DataError: the folder contains other scores or cannot be written to.
         """
         path = f"{_OURS}/run.json"
         try:
@@ -88,7 +88,7 @@ class Folder:
 
     @contextmanager
     def part(self, number: int) -> Iterator[IO[bytes]]:
-        """Open a file for one part. The complete file then replaces any earlier one at once."""
+        """Open a file for one part. When it is complete, it atomically replaces any earlier file."""
         with TemporaryDirectory() as folder:
             temporary_path = Path(folder) / part_name(number)
             with temporary_path.open("wb") as file:
@@ -96,7 +96,7 @@ class Folder:
             self._put(temporary_path, part_name(number))
 
     def first_try(self, number: int, run: str) -> bool:
-        """Return whether `run` tries this part for the first time, and record the try."""
+        """Return whether this is the first attempt of `run` to score this part, and record the attempt."""
         path = f"{_OURS}/tries/{number}"
         before = self._read(path)
         self._system.makedirs(self._path(f"{_OURS}/tries"), exist_ok=True)
@@ -108,7 +108,7 @@ class Folder:
         return {name for name in self._names() if name.startswith("part-")}
 
     def reports(self, known_paths: Collection[str]) -> Iterator[tuple[str, Any]]:
-        """Yield the path and the table of each report file that is not in `known_paths`."""
+        """Yield the path and the table for each report file that is not in `known_paths`."""
         import pyarrow.parquet as parquet
 
         for path in sorted(self._system.glob(f"{self._stripped(self.done)}/*.parquet")):
@@ -126,7 +126,7 @@ class Folder:
 
     @property
     def arrow(self) -> Any:
-        """The file system for Ray's readers and writers; None for local files, which they find by the address."""
+        """The file system for Ray's readers and writers, or None for local files, which they find by their path."""
         from pyarrow.fs import FSSpecHandler, PyFileSystem
 
         return PyFileSystem(FSSpecHandler(self._system)) if is_remote(self.address) else None
@@ -163,7 +163,7 @@ class Folder:
             self._put(temporary_path, name)
 
     def _put(self, local_path: Path, name: str) -> None:
-        """Copy a local file into the folder. It appears only when it is complete, as in an object store."""
+        """Copy a local file into the folder. The copy appears only when it is complete, as in an object store."""
         path = self._path(name)
         if is_remote(self.address):
             self._system.put_file(str(local_path), path)
@@ -176,5 +176,5 @@ class Folder:
 
 
 def part_name(number: int) -> str:
-    """Return the file name of a part; sorted by name, the files are in the order of the data."""
+    """Return a part's file name. When sorted by name, the files are in the order of the data."""
     return f"part-{number:07d}.parquet"

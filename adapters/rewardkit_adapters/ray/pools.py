@@ -1,12 +1,12 @@
-"""Pools: separate actors on a cluster for the slow functions of a reward.
+"""Pools: separate actors in a cluster for a reward's slow functions.
 
 ::
 
     pools = Pools.start(load, sizes_of(reward, cpus=64, gpus=0))
-    tree = pools.sending(load())  # its judges, sandboxes and computer algebra now run in the pools
+    tree = pools.sending(load())  # its judges, sandboxes, and computer algebra now run in the pools
 
-Only function calls are sent to the pools. The tree itself is evaluated where its rows are, so a closed gate still
-calls no judge, and equal rows are still scored once.
+Only function calls are sent to the pools. The tree itself is evaluated in the process that has the rows. As usual, if a
+gate is closed, no judge is called behind it, and equal rows are scored once.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Line:
     """The queue of calls from one process to one pool.
 
     Args:
-        name: the name of the pool.
-        actors: the actors; each has a method ``results(place, calls)``.
+        name: the pool's name.
+        actors: the actors, each with a method ``results(place, calls)``.
         together: the maximum number of calls in one message.
         ahead: the maximum number of unanswered messages from this process to one actor.
     """
@@ -58,7 +58,7 @@ class Line:
         threading.Thread(target=self._send, name=f"rewardkit pool {name}", daemon=True).start()
 
     def sent(self, index: int, values: tuple[Any, ...], named: dict[str, Any]) -> Future[Any]:
-        """Queue one call, and return its future."""
+        """Add one call to the queue, and return its future."""
         future: Future[Any] = Future()
         self._calls.put(_Call(index, values, named, future))
         return future
@@ -113,22 +113,22 @@ class Line:
 
 
 Load = Callable[[], Reward]
-"""A function that returns the reward, in any process of the cluster."""
+"""A function that returns the reward in any process in the cluster."""
 
 _START_SECONDS = 300.0
-"""Seconds to wait for the actors of the pools. An arbitrary limit: a cluster that starts machines for the pools takes
-minutes."""
+"""The number of seconds to wait for the pools' actors. The limit is arbitrary, but long because a cluster that starts
+machines for the pools needs minutes."""
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """The resources of one actor of a pool.
+    """The resources for one actor in a pool.
 
     Attributes:
         cpus, gpus: the resources that the actor reserves.
         together: the maximum number of calls in one message.
         at_once: the number of messages that the actor handles concurrently.
-        most: the maximum number of actors; None for no limit.
+        most: the maximum number of actors, or None for no limit.
     """
 
     cpus: float
@@ -149,7 +149,7 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 def sizes_of(reward: Reward, cpus: int, gpus: int, pool_sizes: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Return the number of actors for each pool that `reward` needs; pools that compute share the cores.
+    """Return the number of actors for each pool that `reward` needs. Pools for computation share the cores.
 
     Args:
         pool_sizes: the sizes that the user chose.
@@ -176,7 +176,7 @@ def sizes_of(reward: Reward, cpus: int, gpus: int, pool_sizes: Mapping[str, int]
 
 
 def _pools(reward: Reward) -> list[str]:
-    """Return the pool of each function of `reward`; "" for a function that runs where the tree is evaluated."""
+    """Return the pool for each function in `reward`, or "" for a function that does not run in a pool."""
     names = [getattr(binding.function, "pool", "") if binding.trusted else "" for _, binding in bindings(reward)]
     return [name if name in _KINDS else "" for name in names]
 
@@ -184,10 +184,10 @@ def _pools(reward: Reward) -> list[str]:
 @final
 @dataclass(frozen=True)
 class Pools:
-    """The running pools. Picklable, so that every actor that evaluates the tree can send its calls.
+    """The running pools. They are picklable, so that every actor that evaluates the tree can send calls.
 
     Attributes:
-        actors: pool -> its actors.
+        actors: pool -> the actors in the pool.
     """
 
     actors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -197,13 +197,13 @@ class Pools:
         """Start the pools, and wait until their actors have loaded the reward.
 
         Args:
-            load: returns the reward in another process.
-            sizes: pool -> the number of its actors.
-            share: the share of a core that an actor reserves for each core that it needs.
-            gpus: whether the cluster has GPUs, which reward models use.
+            load: a function that returns the reward in another process.
+            sizes: pool -> the number of actors in the pool.
+            share: the fraction of a core that an actor reserves for each core that it needs.
+            gpus: whether the cluster has GPUs for reward models.
 
         Raises:
-            DataError: the cluster has no room for the pools.
+            DataError: the cluster does not have enough resources for the pools.
         """
         import ray
 
@@ -225,7 +225,7 @@ class Pools:
         return cls(actors)
 
     def sending(self, reward: Reward) -> Reward:
-        """Return a copy of `reward` that sends the calls of its pooled functions to the pools."""
+        """Return a copy of `reward` that sends calls of its slow functions to the pools."""
         if not self.actors:
             return reward
         lines = {
@@ -248,7 +248,7 @@ class Pools:
 @final
 @dataclass(frozen=True)
 class _Elsewhere:
-    """A function that runs in a pool; `place` is the index of its reward among the bindings of the tree."""
+    """A function that runs in a pool. `place` is the index of its reward in the tree's bindings."""
 
     place: int
     line: Line = field(compare=False)
@@ -260,17 +260,17 @@ class _Elsewhere:
 
 @final
 class Worker:
-    """One actor of a pool. It runs the calls of all rewards in the tree that use the pool."""
+    """An actor in a pool. It runs the calls of all rewards in the tree that use the pool."""
 
     def __init__(self, load: Load) -> None:
         worker.MAX_PROCESSES = 1  # an actor reserves only one core
         self._functions = bindings(load())
 
     def ready(self) -> None:
-        """Return once the reward is loaded."""
+        """Return after the reward has been loaded."""
 
     def results(self, index: int, calls: Sequence[tuple[tuple[Any, ...], dict[str, Any]]]) -> list[Any]:
-        """Run several calls of one function, as a scorer would; an exception becomes a `Raised`."""
+        """Run several calls of one function, as a scorer would. An exception becomes a `Raised`."""
         node, binding = self._functions[index]
         rows: list[int | None] = [None] * len(calls)
         pending = Pending(Calls(node, _Spread(binding.function), calls, rows, binding), node.name)
@@ -290,7 +290,7 @@ class _Spread:
 
 
 def _portable(result: Any) -> Any:
-    """Return `result` in a form that can be pickled: an exception that cannot be pickled is reduced to its message."""
+    """Return `result` in a picklable form. If an exception cannot be pickled, keep only its message."""
     import pickle
 
     if type(result) is not Raised:
@@ -303,5 +303,5 @@ def _portable(result: Any) -> Any:
 
 
 def actors_left(cpus: int, sizes: Mapping[str, int]) -> int:
-    """Return the number of actors that evaluate trees: one for each core that the pools leave free."""
+    """Return the number of actors that evaluate trees, one for each core that the pools do not use."""
     return max(1, cpus - sum(size for name, size in sizes.items() if _KINDS[name].cpus))

@@ -1,4 +1,4 @@
-"""Reports of parts: count the finished rows, measure the speed, and join the reports in the order of the data."""
+"""Reports on parts: count the finished rows, measure the speed, and combine the reports in the order of the data."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit_adapters.ray.folder import Folder, part_name
 
 _SECONDS = 5.0
-"""Seconds between two checks for finished parts. Arbitrary: each check lists a folder, which may be in a bucket."""
+"""The number of seconds between checks for finished parts. The interval is arbitrary, but not shorter because each
+check lists a folder, which may be in a bucket."""
 
 
 @final
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run.
+    """A run's progress.
 
     Attributes:
         parts: the number of finished parts.
-        of: the number of all parts.
+        of: the total number of parts.
         rows: the number of rows in the finished parts.
-        seconds: the seconds since this run began.
+        seconds: the number of seconds since the start of this run.
         scored: the number of rows in the parts that this run finished.
     """
 
@@ -39,7 +40,7 @@ class Progress:
 
 @final
 class Reports:
-    """The reports of the parts in a folder."""
+    """The reports for the parts in a folder."""
 
     def __init__(self, folder: Folder, size: int) -> None:
         self._folder = folder
@@ -50,18 +51,18 @@ class Reports:
         self._before = 0
 
     def missing(self) -> list[int]:
-        """Return the unfinished parts: those without a report or without a file."""
+        """Return the unfinished parts, which lack a report or a file."""
         self._look()
         present = self._folder.parts()
         return [part for part in range(self._size) if part not in self._by_part or part_name(part) not in present]
 
     def lost(self) -> list[int]:
-        """Return the parts that have a report but no file any longer."""
+        """Return the parts that have a report but whose file is missing."""
         present = self._folder.parts()
         return [part for part in sorted(self._by_part) if part_name(part) not in present]
 
     def joined(self) -> ReplayReport:
-        """Return the joined report of all rows."""
+        """Return the combined report for all rows."""
         report = ReplayReport()
         for part in range(self._size):
             report.extend(self._by_part[part])
@@ -74,7 +75,7 @@ class Reports:
         return Progress(len(self._by_part), self._size, rows, time.monotonic() - self._started, rows - self._before)
 
     def start(self) -> None:
-        """Start the clock; parts that finish from now on count as scored by this run."""
+        """Start the clock. Parts that finish after this call count as scored by this run."""
         self._started = time.monotonic()
         self._before = self.progress().rows
 
@@ -87,7 +88,7 @@ class Reports:
 
 @contextmanager
 def show_progress(reports: Reports, show: Callable[[Progress], None]) -> Iterator[None]:
-    """Show the progress while the block runs."""
+    """Show the progress inside the `with` block."""
     reports.start()
     finished = threading.Event()
 

@@ -1,8 +1,7 @@
-"""Changes since a run was interrupted: in its settings, and in the prompts of its data.
+"""Changes in a run's settings and prompts since the run was interrupted.
 
-For a run that resumes with another seed, ``since(plan)`` returns ``["changed: seed 7 -> 9", "the prompts ..."]``. The
-model must stay the same, because the weights and the optimizer state fit only that model; all other changes are
-printed.
+If a run resumes with another seed, ``since(plan)`` returns ``["changed: seed 7 -> 9", "the prompts ..."]``. The model
+must stay the same, because the weights and the optimizer state belong to it. All other changes are printed.
 """
 
 from __future__ import annotations
@@ -37,15 +36,16 @@ _OF_THE_ORDER = (
 )
 _UNSAID = ("output", "preflight", "modules", "resume")
 _VALUE = 60
-"""The maximum number of characters of a printed value. An arbitrary limit: two values fit on one line."""
+"""The maximum number of characters in a printed value. The limit is arbitrary, but low enough that two values fit on
+one line."""
 
 
 def since(plan: Plan) -> list[str]:
     """Return lines to print before the run resumes: the changed settings and their consequences.
 
     Raises:
-        ConfigError: the run cannot resume: the weights belong to another model, or prompts that were already trained on
-            would now be held out.
+        ConfigError: the run cannot resume, because the weights belong to another model, or because prompts that were
+            already used for training would now be held out.
     """
     try:
         before, _ = yaml_text.parsed((plan.output / WRITTEN).read_text(encoding="utf-8"), WRITTEN)
@@ -77,13 +77,13 @@ def since(plan: Plan) -> list[str]:
 
 
 def keep(plan: Plan) -> None:
-    """Save a digest of the prompts, so that `since` notices changed prompts."""
+    """Save a digest of the prompts, so that `since` detects changed prompts."""
     rows = {"training": len(plan.training), "digest": digest(plan.training)}
     (plan.output / PROMPTS).write_text(json.dumps(rows), encoding="utf-8")
 
 
 def digest(rows: Dataset) -> str:
-    """Return a hash of the prompts, in their order."""
+    """Return a hash of the prompts, which depends on their order."""
     hasher = hashlib.blake2b(digest_size=16)
     for prompt in rows["prompt"]:
         hasher.update(json.dumps(prompt, sort_keys=True, default=str).encode())
@@ -118,7 +118,8 @@ def _is_of(name: str, settings: tuple[str, ...]) -> bool:
 
 
 def _has_moved(was: Any, now: Any) -> bool:
-    """Return whether both values are absolute paths with the same last part, which means that the project was moved."""
+    """Return whether both values are absolute paths with the same last part, which suggests that the project was
+    moved."""
     return (
         all(isinstance(value, str) and value.startswith("/") for value in (was, now))
         and Path(was).name == Path(now).name
@@ -126,7 +127,7 @@ def _has_moved(was: Any, now: Any) -> bool:
 
 
 def _changes_text(changed: Mapping[str, tuple[Any, Any]], *, was: bool = False) -> str:
-    """Return the changes as text: ``seed 7 -> 9, lora.r 8 -> 16``; with `was`: ``seed 7 (now 9)``."""
+    """Return the changes as a string: ``seed 7 -> 9, lora.r 8 -> 16``; with `was`: ``seed 7 (now 9)``."""
     template = "{} {} (now {})" if was else "{} {} -> {}"
     return ", ".join(template.format(name, *map(_shown, values)) for name, values in changed.items())
 

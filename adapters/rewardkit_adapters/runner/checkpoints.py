@@ -1,6 +1,6 @@
-"""The checkpoints of a run: find the complete ones and the last one, and check whether it ends the training.
+"""A run's checkpoints: find complete checkpoints, and check whether the last checkpoint is the end of training.
 
-A process that is killed while it saves leaves an incomplete checkpoint.
+If a process is killed while it saves a checkpoint, the checkpoint is incomplete.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rewardkit_adapters.runner.folder import CHECKPOINTS
 _NAME = re.compile(r"checkpoint-(\d+)")
 STATE = "trainer_state.json"
 _MOST_HEADER_BYTES = 100_000_000
-"""The maximum size of a header, the same limit as in safetensors itself."""
+"""The maximum size of a header in bytes, which is the same as in safetensors itself."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One checkpoint folder of the trainer."""
+    """One of the trainer's checkpoint folders."""
 
     path: Path
 
@@ -56,7 +56,7 @@ class Checkpoint:
         return content
 
     def fault(self) -> str:
-        """Return a description of a missing or truncated file; empty if the checkpoint is complete."""
+        """Return a description of a missing or truncated file, or "" if the checkpoint is complete."""
         return next(self._faults(), "")
 
     def _faults(self) -> Iterator[str]:
@@ -78,7 +78,8 @@ class Checkpoint:
                 yield f"{path.name} is truncated"
 
     def is_end(self, *, max_steps: int, epochs: float) -> bool:
-        """Return whether a training of `max_steps` steps (or of `epochs`, if `max_steps` is not positive) ends here."""
+        """Return whether this is the end of training for `max_steps` steps, or `epochs` if `max_steps` is not
+        positive."""
         state = self.state
         if max_steps > 0:
             return bool(state["global_step"] >= max_steps)
@@ -86,7 +87,7 @@ class Checkpoint:
 
 
 def all_in(output: Path) -> list[Checkpoint]:
-    """Return the checkpoints of a run, sorted by step."""
+    """Return a run's checkpoints, sorted by step."""
     folder = output / CHECKPOINTS
     checkpoints = [
         Checkpoint(path) for path in folder.glob("checkpoint-*") if _NAME.fullmatch(path.name) and path.is_dir()
@@ -95,10 +96,10 @@ def all_in(output: Path) -> list[Checkpoint]:
 
 
 def named(output: Path, text: str | Path) -> Checkpoint:
-    """Return the checkpoint that the user names: ``checkpoint-50``, ``50``, or a path.
+    """Return the checkpoint that the user specifies as ``checkpoint-50``, ``50``, or a path.
 
     Raises:
-        ConfigError: there is no such checkpoint, or it is not complete.
+        ConfigError: the checkpoint does not exist or is incomplete.
     """
     checkpoints = {checkpoint.path.name: checkpoint for checkpoint in all_in(output)}
     name = f"checkpoint-{text}" if str(text).isdigit() else str(text)
@@ -113,9 +114,9 @@ def named(output: Path, text: str | Path) -> Checkpoint:
 
 
 def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:
-    """Move the checkpoints after `checkpoint` out of the way, because the training will create them again.
+    """Move the checkpoints after `checkpoint` out of the way, because training will create them again.
 
-    Complete ones are renamed (``superseded-100``), incomplete ones are deleted.
+    Complete checkpoints are renamed (``superseded-100``), and incomplete checkpoints are deleted.
     """
     step = -1 if checkpoint is None else checkpoint.step
     for candidate in all_in(output):
@@ -128,7 +129,7 @@ def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether a safetensors file has the length that its header implies."""
+    """Return whether the length of a safetensors file matches its header."""
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")

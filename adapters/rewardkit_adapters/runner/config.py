@@ -1,4 +1,4 @@
-"""RunConfig: the whole configuration of a training, as in ``run.yaml``.
+"""RunConfig: the complete configuration for a training run, as in ``run.yaml``.
 
 ::
 
@@ -7,7 +7,7 @@
     dataset: data.jsonl
     grpo: {max_steps: 200, learning_rate: 1e-6}
 
-Paths are relative to the folder of the file. Reading a configuration imports neither torch nor TRL.
+Paths are relative to the folder that contains the file. Reading a configuration does not import torch or TRL.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _no_bool(value: Any) -> Any:
 
 
 def short(key: str, type_: Any) -> BeforeValidator:
-    """Return a validator that accepts text as a short form of a mapping in which only `key` is set."""
+    """Return a validator that accepts a string as a short form for a mapping in which only `key` is set."""
     return BeforeValidator(
         lambda value: {key: value} if isinstance(value, str) else value, json_schema_input_type=str | type_
     )
@@ -62,7 +62,7 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Part(BaseModel):
-    """Base class for the parts of the configuration: instances are frozen, and unknown settings are errors."""
+    """Base class for the parts of the configuration. Instances are frozen, and unknown settings are errors."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, use_attribute_docstrings=True
@@ -77,7 +77,7 @@ _BEGINNINGS = ("/", "./", "../", "~", ".\\", "..\\")
 
 
 def is_local(text: str, base: Path | None = None) -> bool:
-    """Return whether `text` is a path: it looks like a path, or a file or folder with this name exists below `base`."""
+    """Return whether `text` looks like a path, or is the name of an existing file or folder in `base`."""
     if "\n" in text or "://" in text:
         return False
     looks_like_path = (
@@ -87,17 +87,17 @@ def is_local(text: str, base: Path | None = None) -> bool:
 
 
 def located(text: str, base: Path) -> Path:
-    """Return `text` as an absolute path; relative paths start at `base`."""
+    """Return `text` as an absolute path. Relative paths are relative to `base`."""
     return (base.absolute() / Path(text).expanduser()).resolve()
 
 
 def anchored(text: str, base: Path) -> str:
-    """Return `text` as an absolute path if it is a path; otherwise return it unchanged."""
+    """Return `text` as an absolute path if it is a path, and unchanged otherwise."""
     return str(located(text, base)) if is_local(text, base) else text
 
 
 def checked_target(text: str, example: str) -> str:
-    """Return `text` if it is a name in a file or module, such as `example`.
+    """Return `text` if it refers to a name in a file or module, as `example` does.
 
     Raises:
         ValueError: `text` does not have this form.
@@ -111,7 +111,7 @@ def checked_target(text: str, example: str) -> str:
 
 
 def located_target(text: str, base: Path) -> str:
-    """Return ``/absolute/path.py:name`` for a name in a file; ``module:name`` is returned unchanged."""
+    """Return ``/absolute/path.py:name`` for a name in a file. Return ``module:name`` unchanged."""
     source, _, name = text.rpartition(":")
     return f"{located(source, base)}:{name}" if is_local(source) else text
 
@@ -127,43 +127,43 @@ def _exists(path: Path) -> bool:
 
 
 class Message(Part):
-    """One message of a conversational prompt."""
+    """One message in a conversational prompt."""
 
     role: Literal["system", "user", "assistant"]
     content: str
-    """The text of the message: a template over columns."""
+    """The text of the message, a template with column names in braces."""
 
 
 class Rows(Part):
-    """The source of the rows, and their conversion into prompts and columns."""
+    """The source of the rows, and their conversion to prompts and columns."""
 
     path: Text | None = None
-    """A hub id; a .jsonl, .json, .csv or .parquet file; or a folder or glob of such files."""
+    """A hub id; a .jsonl, .json, .csv, or .parquet file; or a folder or glob with such files."""
     reasoning_gym: Text | None = None
-    """The name of a reasoning-gym task whose rows are generated, instead of `path`."""
+    """The name of a reasoning-gym task for which to generate rows, instead of `path`."""
     size: Count | None = None
     """For `reasoning_gym`: the number of rows, 500 by default."""
     seed: CountFromZero | None = None
-    """For `reasoning_gym`: the seed, 0 by default; other seeds give other rows."""
+    """For `reasoning_gym`: the seed, 0 by default. Different seeds give different rows."""
     options: dict[str, Any] = {}
-    """For `reasoning_gym`: the options of the task."""
+    """For `reasoning_gym`: the task options."""
     name: str | None = None
     """The configuration name of a dataset on the hub."""
     split: str | None = None
-    """The split to use; by default train, if the dataset has splits."""
+    """The split to use. If the dataset has splits, the default is train."""
     revision: str | None = None
-    """The branch, tag or commit of a dataset on the hub."""
+    """The branch, tag, or commit of a dataset on the hub."""
     columns: dict[str, str] = {}
-    """A mapping from new column names to names in the dataset."""
+    """A mapping from new column names to column names in the dataset."""
     prompt: str | None = None
-    """The prompt, a template over columns: 'Q: {question}\\nA:'. Write {{ for a brace."""
+    """The prompt, a template with column names: 'Q: {question}\\nA:'. Write {{ for a brace."""
     messages: Annotated[list[Message], Field(min_length=1)] | None = None
-    """A conversational prompt; each message is a template over columns."""
+    """A conversational prompt. Each message is a template with column names in braces."""
     filter: dict[str, Any] | str | None = None
-    """The rows to keep: a mapping {column: value or list of values}, or filters.py:function, which is called with each
-    row."""
+    """The rows to keep: a mapping {column: value or list of values}, or a function filters.py:function, which is called
+    with each row."""
     sample: Count | None = None
-    """The number of rows to draw with the seed; null for all."""
+    """The number of rows to sample with the seed; null for all."""
 
     @model_validator(mode="after")
     def _one_template(self) -> Rows:
@@ -192,7 +192,7 @@ class DatasetConfig(Rows):
 
 
 class HeldOutConfig(Rows):
-    """The held-out data: settings that differ from ``dataset``. All other settings except ``sample`` are inherited."""
+    """The held-out data: the settings that differ from ``dataset``. Other settings except ``sample`` are inherited."""
 
 
 def anchored_rows(rows: Any, base: Path) -> Any:
@@ -210,17 +210,17 @@ def anchored_rows(rows: Any, base: Path) -> Any:
 
 
 def checked_packages(packages: list[str]) -> list[str]:
-    """Return `packages`; raise ValueError if pip could not parse one of them."""
+    """Return `packages`, or raise ValueError if pip cannot parse one of them."""
     for package in packages:
         _parse_requirement(package)
     return packages
 
 
 def require(packages: Sequence[str]) -> None:
-    """Check that all packages are installed in the required versions, without importing them.
+    """Check that the required versions of all packages are installed, without importing them.
 
     Raises:
-        ConfigError: packages are missing; the message has the install command.
+        ConfigError: packages are missing. The message contains the install command.
     """
     missing = {package: reason for package in packages if (reason := _missing(_parse_requirement(package)))}
     if missing:
@@ -241,7 +241,7 @@ def _parse_requirement(package: str) -> Requirement:
 
 
 def _missing(requirement: Requirement) -> str:
-    """Return why the package must be installed; "" if it is installed, or not needed on this machine."""
+    """Return why the package must be installed, or "" if it is installed or not needed on this machine."""
     if requirement.marker is not None and not requirement.marker.evaluate():
         return ""
     try:
@@ -253,12 +253,12 @@ def _missing(requirement: Requirement) -> str:
 
 TINY = "tiny"
 WARM_UP_STEPS = 350
-"""The default warm-up of the tiny model. Arbitrary: afterwards, its orders still have mistakes, and GRPO improves a
-model that is right only sometimes."""
+"""The default number of warm-up steps for the tiny model. The number is arbitrary, but low enough that the model still
+makes mistakes in orders. GRPO improves a model that is correct only sometimes."""
 
 
 class RewardConfig(Part):
-    """The reward: ``reward: reward.py:reward``, or a mapping with the packages that it needs."""
+    """The reward: ``reward: reward.py:reward``, or a mapping that also lists the packages that the reward needs."""
 
     path: Text
     """The reward: path.py:name or module:name."""
@@ -267,7 +267,7 @@ class RewardConfig(Part):
         BeforeValidator(lambda value: _text_or_list(value), json_schema_input_type=str | list[str] | None),
         AfterValidator(checked_packages),
     ] = []
-    """Packages in pip's format: [sympy>=1.12, nltk]. The run starts only if all of them are installed."""
+    """Required packages in pip's format: [sympy>=1.12, nltk]. The run starts only if all of them are installed."""
 
     @field_validator("path")
     @classmethod
@@ -280,30 +280,31 @@ class RewardConfig(Part):
 
 
 class ModelConfig(Part):
-    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, which is built when the run
-    starts."""
+    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``.
+
+    The model ``tiny`` is built when the run starts."""
 
     name: Text
-    """A hub id, a folder, or tiny, a small model that is built when the run starts."""
+    """A hub id, a folder, or tiny (a small model that is built when the run starts)."""
     revision: str | None = None
-    """The branch, tag or commit of a model on the hub."""
+    """The branch, tag, or commit of a model on the hub."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    """The type of the weights. auto: float32 if all weights are trained (16 bits would round away small steps),
-    otherwise the saved type."""
+    """The data type of the weights. auto: float32 if all weights are trained (16 bits would round away small steps),
+    otherwise the type of the saved weights."""
     attention: str | None = None
-    """The attn_implementation of transformers: sdpa, flash_attention_2, eager..."""
+    """The attn_implementation in transformers: sdpa, flash_attention_2, eager..."""
     trust_remote_code: bool = False
     """Whether to run code that comes with the model."""
     tokenizer: str | None = None
     """A hub id or folder; null for the model's own tokenizer."""
     chat_template: str | None = None
-    """A Jinja template, or a file with one."""
+    """A Jinja template, or a file that contains one."""
     size: Literal["small", "medium", "large"] | None = None
-    """For tiny only: small (0.45 million parameters, the default) fits a CPU; medium and large need a GPU."""
+    """For tiny only: small (0.45 million parameters, the default) runs on a CPU; medium and large need a GPU."""
     warm_up_steps: CountFromZero | None = None
     """For tiny only: the number of supervised steps before GRPO, 350 by default."""
     arguments: dict[str, Any] = {}
-    """Further arguments of from_pretrained."""
+    """Additional arguments for from_pretrained."""
 
     @model_validator(mode="before")
     @classmethod
@@ -329,20 +330,20 @@ class ModelConfig(Part):
 
 
 class EvalConfig(Part):
-    """Held-out prompts, which are not trained on but evaluated before and after the training."""
+    """The held-out prompts, which are not used for training, but evaluated before and after training."""
 
     dataset: Annotated[HeldOutConfig | None, short("path", HeldOutConfig | None)] = None
-    """Another dataset: the settings that differ from dataset."""
+    """Another dataset for the evaluation: the settings that differ from dataset."""
     split: str | None = None
     """Another split of the dataset."""
     hold_out: Count | None = None
-    """The number of rows to take out of the training data."""
+    """The number of rows to hold out from the training data."""
     prompts: Count | None = 64
-    """The number of prompts to evaluate, drawn with the seed; null for all."""
+    """The number of prompts to evaluate, sampled with the seed; null for all."""
     every: Count | None = None
-    """The number of steps between evaluations; null to evaluate only before and after the training."""
+    """The number of steps between evaluations; null to evaluate only before and after training."""
     greedy: bool = True
-    """Whether to decode greedily; false to sample as in training."""
+    """Whether to use greedy decoding; false to sample as in training."""
 
     @model_validator(mode="after")
     def _one_source(self) -> EvalConfig:
@@ -356,7 +357,7 @@ class EvalConfig(Part):
 
 
 class LimitsConfig(Part):
-    """The shares of failed and errored scores above which a run stops, as in `rk.to_trl`."""
+    """The shares of failed and errored scores above which the run stops, as in `rk.to_trl`."""
 
     max_failure_rate: Share = 0.05
     max_error_rate: Share = 0.05
@@ -365,10 +366,10 @@ class LimitsConfig(Part):
 
 
 class PreflightConfig(Part):
-    """Checks before the model is loaded."""
+    """The checks before the model is loaded."""
 
     laws: bool = True
-    """Whether to test the reward laws on a sample."""
+    """Whether to test the reward laws on a sample of rows."""
     rows: Literal["all"] | Count = "all"
     """The number of rows to check, or all."""
     budget: Annotated[FiniteFloat, Field(gt=0)] = 30.0
@@ -376,7 +377,7 @@ class PreflightConfig(Part):
 
 
 def _nothing_or_all(value: Any) -> Any:
-    """Convert ``false`` to None, and ``true`` to an empty mapping, which means the defaults."""
+    """Convert ``false`` to None, and ``true`` to an empty mapping, which stands for the defaults."""
     return {} if value is True else None if value is False else value
 
 
@@ -393,7 +394,7 @@ def _text_or_list(value: Any) -> Any:
 
 
 class RunConfig(Part):
-    """The configuration of one training. ``config_file.read(path)`` reads it from a file."""
+    """The configuration for one training run. ``config_file.read(path)`` reads it from a file."""
 
     reward: Annotated[RewardConfig, short("path", RewardConfig)]
     """The reward: path.py:name or module:name; or a mapping."""
@@ -402,48 +403,49 @@ class RunConfig(Part):
     dataset: Annotated[DatasetConfig, short("path", DatasetConfig)]
     """The training data: a hub id, a file, or a folder; or a mapping."""
     grpo: dict[str, Any] = Field(default={}, validate_default=True)
-    """Fields of TRL's GRPOConfig."""
+    """The fields of TRL's GRPOConfig."""
     environment: Text | None = None
-    """path.py:name or module:name of a class whose methods are the policy's tools, or of a dictionary of such
-    classes."""
+    """The environment, as path.py:name or module:name: a class whose methods are the policy's tools, or a dictionary of
+    such classes."""
     eval: EvalConfig | None = None
     """The held-out prompts; null for no evaluation."""
     lora: Annotated[
         dict[str, Any] | None, BeforeValidator(_nothing_or_all, json_schema_input_type=bool | dict[str, Any] | None)
     ] = None
-    """true, or fields of peft's LoraConfig."""
+    """LoRA: true, or the fields of peft's LoraConfig."""
     quantize: Literal["4bit", "8bit"] | None = None
-    """Quantization with bitsandbytes; needs lora."""
+    """Quantization with bitsandbytes. Requires lora."""
     vllm: Annotated[
         dict[str, Any] | None,
         BeforeValidator(
             _mode_or_fields, json_schema_input_type=Literal["colocate", "server"] | bool | dict[str, Any] | None
         ),
     ] = None
-    """colocate, server, or GRPOConfig's vllm_ fields without the prefix: {mode: server, port: 8000}."""
+    """vLLM: colocate, server, or GRPOConfig's vllm_ fields without the prefix: {mode: server, port: 8000}."""
     output: Text = "runs/run"
-    """The folder for all files of the run; by default runs/<name>."""
+    """The folder for all of the run's files, by default runs/<name>."""
     record: bool | Text = True
-    """The place of the record: true for the output folder, false for no record, or a folder or an fsspec address."""
+    """The location of the record: true for the output folder, false for no record, or a folder or an fsspec URL."""
     outputs: Literal["terms", "components"] = "terms"
-    """The columns of the reward, terms or components, as in rk.to_trl."""
+    """The reward columns, terms or components, as in rk.to_trl."""
     limits: LimitsConfig = LimitsConfig()
     """The shares of failed and errored scores above which the run stops."""
     report_to: Annotated[list[str], BeforeValidator(_text_or_list, json_schema_input_type=str | list[str] | None)] = []
-    """Trackers such as tensorboard, wandb or trackio, as in TRL."""
+    """Trackers such as tensorboard, wandb, or trackio, as in TRL."""
     seed: CountFromZero = 42
     resume: Annotated[bool | Text, BeforeValidator(_step_or_text, json_schema_input_type=bool | int | str)] = False
-    """true to continue from the last complete checkpoint, if there is one; or a step, or the folder of a checkpoint."""
+    """The checkpoint to resume from: true for the last complete checkpoint, if there is one; or a step or a checkpoint
+    folder."""
     processes: Count = 1
-    """The number of processes on this machine; accelerate starts them if there are several."""
+    """The number of processes on this machine. If there are several, accelerate starts them."""
     accelerate: str | None = None
-    """A configuration file of accelerate, for FSDP, DeepSpeed or several machines."""
+    """An accelerate configuration file, for FSDP, DeepSpeed, or several machines."""
     guards: list[GuardConfig] = []
-    """Guards: limits that stop, warn or freeze."""
+    """Guards: limits, and the action if a value crosses its limit (stop, warn, or freeze)."""
     updates: bool = True
-    """Whether the training accepts rewardkit update."""
+    """Whether the training run accepts rewardkit update."""
     modules: str | None = None
-    """The folder that is searched for module:name; by default the folder of this file."""
+    """The folder that is searched for module:name, by default the folder that contains this file."""
     preflight: Annotated[
         PreflightConfig | None,
         BeforeValidator(_nothing_or_all, json_schema_input_type=bool | PreflightConfig | None),
@@ -451,11 +453,11 @@ class RunConfig(Part):
     """The checks before the model is loaded; false for none."""
 
     base: Path = Field(default=Path(), exclude=True)
-    """The folder that paths are relative to; not a setting in the file."""
+    """The folder to which paths are relative. This is not a setting in the file."""
 
     @property
     def reward_weights(self) -> list[float] | None:
-        """The weights of a list of rewards, one per item; None if they are not set."""
+        """The weights for a list of rewards, one per item, or None if they are not set."""
         weights: list[float] | None = self.grpo.get("reward_weights")
         return weights
 
@@ -501,7 +503,7 @@ class RunConfig(Part):
         return located_target(self.reward.path, self.base)
 
     def environment_target(self) -> str | None:
-        """Return the environment as ``/absolute/path.py:name`` or ``module:name``; None if there is none."""
+        """Return the environment as ``/absolute/path.py:name`` or ``module:name``, or None if there is none."""
         return None if self.environment is None else located_target(self.environment, self.base)
 
     def modules_path(self) -> Path:
@@ -517,17 +519,17 @@ class RunConfig(Part):
         return located(self.output, self.base)
 
     def resumed_from(self) -> bool | str:
-        """Return the checkpoint to resume from: True for the last one; or a step, a name, or an absolute path."""
+        """Return the checkpoint to resume from: True for the last one, or a step, a name, or an absolute path."""
         return anchored(self.resume, self.base) if isinstance(self.resume, str) else self.resume
 
     def record_address(self) -> str | None:
-        """Return the address of the record: an absolute path or an fsspec address; None if nothing is recorded."""
+        """Return the location of the record, an absolute path or an fsspec URL, or None if nothing is recorded."""
         if isinstance(self.record, str):
             return self.record if "://" in self.record else str(located(self.record, self.base))
         return str(self.output_path()) if self.record else None
 
     def held_out_dataset(self) -> DatasetConfig | None:
-        """Return the dataset of `eval`; None without an evaluation, or if rows of the training data are held out."""
+        """Return the dataset for `eval`, or None without an evaluation or with rows held out from the training data."""
         if self.eval is None or self.eval.hold_out is not None:
             return None
         held_out = self.eval.dataset or HeldOutConfig(split=self.eval.split)

@@ -1,6 +1,6 @@
 """Read a configuration: ``read(Path("run.yaml"), ["grpo.max_steps=5"])`` returns a RunConfig.
 
-A single error lists all mistakes, with their lines and suggestions.
+A single error lists all mistakes with their line numbers and with suggestions.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 # The integers of YAML 1.2's core schema.
 _INT = re.compile(r"[-+]?\d+|0o[0-7]+|0x[\da-fA-F]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII)
-"""The floats of YAML 1.2's core schema. ruamel.yaml also accepts ``1_000`` and ``0b1`` as numbers, which may be
+"""Floats in YAML 1.2's core schema. ruamel.yaml also accepts ``1_000`` and ``0b1`` as numbers, but they may be
 names."""
 
 _SPECIAL = re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-"""Control characters, and characters that YAML takes for line breaks. Only double-quoted text preserves them."""
+"""Control characters, and characters that YAML treats as line breaks. Only double-quoted strings preserve them."""
 
 Position = tuple[int, int]
-"""Line and column, both starting at 1."""
+"""A line number and a column number, both starting at 1."""
 
 
 class _Constructor(SafeConstructor):
-    """A constructor that reads dates, ``=`` and ``1_000`` as text.
+    """A constructor that reads dates, ``=``, and ``1_000`` as strings.
 
-    No setting is a date, and only numbers of the core schema are numbers."""
+    No setting is a date, and only numbers in the core schema are read as numbers."""
 
     def construct_yaml_int(self, node: Any) -> Any:
         plain = _INT.fullmatch(node.value)
@@ -85,7 +85,7 @@ _Constructor.add_constructor("tag:yaml.org,2002:float", _Constructor.construct_y
 
 
 class _Representer(SafeRepresenter):
-    """A representer that writes text with line breaks as a block, and never writes aliases."""
+    """A representer that writes strings with line breaks as blocks, and never writes aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -101,10 +101,10 @@ _Representer.add_representer(str, _Representer.represent_str)
 
 
 def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
-    """Parse `text`; return its value and the position of every setting. `source` names the text in errors.
+    """Parse `text`. Return its value and the position of every setting. Errors refer to the text as `source`.
 
     Raises:
-        ConfigError: the text is not YAML, has a duplicate key, or is too large once its aliases are expanded.
+        ConfigError: the text is not YAML, has a duplicate key, or is too large after its aliases are expanded.
     """
     if len(text) > MOST_CHARACTERS:
         raise ConfigError(
@@ -135,7 +135,7 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
 
 
 def printed_yaml(value: Any) -> str:
-    """Return `value` as YAML text that `parsed` converts back to the same value."""
+    """Return `value` as a YAML string that `parsed` converts back to the same value."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Representer = _Representer
     yaml.default_flow_style = False
@@ -148,7 +148,7 @@ def printed_yaml(value: Any) -> str:
 
 
 def _shown(character: Any) -> str:
-    """Return a character as ``U+0007``; ruamel.yaml reports it as text or as a number."""
+    """Return a character in the form ``U+0007``. ruamel.yaml reports it as a string or a number."""
     return f"U+{character if isinstance(character, int) else ord(character):04X}"
 
 
@@ -220,12 +220,12 @@ _SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",):
 
 
 def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
-    """Read a YAML file; `sets` override its settings: ``["grpo.max_steps=5", "model=tiny"]``.
+    """Read a YAML file. `sets` override its settings: ``["grpo.max_steps=5", "model=tiny"]``.
 
-    Values after ``=`` are YAML. Paths are relative to the folder of the file.
+    Values after ``=`` are parsed as YAML. Paths are relative to the folder that contains the file.
 
     Raises:
-        ConfigError: the file or a setting is invalid; the message lists all mistakes with their lines.
+        ConfigError: the file or a setting is invalid. The message lists all mistakes with their line numbers.
     """
     path = Path(path)
     source = str(path)
@@ -247,12 +247,12 @@ def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
 
 
 def printed(config: RunConfig) -> str:
-    """Return the whole configuration as YAML. `read` restores the same configuration from it in the same folder."""
+    """Return the complete configuration as YAML. In the same folder, `read` restores the same configuration from it."""
     return _HEADING + printed_yaml(config.model_dump(mode="json"))
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of the file for editors, with the fields of the installed GRPOConfig and LoraConfig.
+    """Return the file's JSON schema for editors, with the fields of the installed GRPOConfig and LoraConfig.
 
     Refer to the schema in the first line of the file: ``# yaml-language-server: $schema=run.schema.json``.
     """
@@ -303,7 +303,7 @@ def _set_value(data: dict[str, Any], text: str) -> Place:
 
 
 def _unfold(container: Any, part: str | int, key: str | None) -> None:
-    """Replace by a mapping an entry that is missing, ``true`` or ``false``, or a text that is short for `key`."""
+    """Replace an entry with a mapping if it is missing, a boolean, or a string that is a short form for `key`."""
     if isinstance(container, dict):
         value = container.get(part)
         if value is None or isinstance(value, bool):
@@ -358,7 +358,7 @@ def _known_at(key_path: Place) -> list[str]:
 
 
 def _choice_at(key_path: Place) -> tuple[Place, Any]:
-    """Return `key_path` up to a setting with several types, and these types.
+    """Return the prefix of `key_path` up to a setting with several types, and return these types.
 
     Pydantic appends the names of the types to the path."""
     model: Any = RunConfig
@@ -384,7 +384,7 @@ def _model_in(annotation: Any) -> Any:
 
 
 def _missing_files(config: RunConfig) -> list[Fault]:
-    """Return a fault for each file that does not exist; names in Python files are checked later, on import."""
+    """Return a fault for each file that does not exist. Names in Python files are checked later, on import."""
     references: list[tuple[Place, str]] = [
         (("reward",), config.reward.path.rpartition(":")[0]),
         (("environment",), (config.environment or "").rpartition(":")[0]),
@@ -420,7 +420,7 @@ def _unknown_trackers(config: RunConfig) -> list[Fault]:
 
 def _faults_text(faults: Sequence[Fault], source: str, position_texts: Mapping[Place, str]) -> str:
     def where(key_path: Place) -> str:
-        """Return the position of the setting; if it is missing, the position of the mapping that should contain it."""
+        """Return the position of the setting, or of the mapping that should contain it if it is missing."""
         shortened = [tuple(map(str, key_path[:length])) for length in range(len(key_path), 0, -1)]
         texts = {tuple(map(str, other_path)): position_text for other_path, position_text in position_texts.items()}
         return next((texts[candidate] for candidate in shortened if candidate in texts), "")

@@ -1,8 +1,8 @@
-"""The rows for a training: a column ``prompt``, and the columns that the reward reads.
+"""The rows for a training run: a column ``prompt`` and the columns that the reward reads.
 
 With ``prompt: "Q: {question}"``, ``{"question": "6*7?", "gold": {"value": 42}}`` becomes
-``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON text, because Arrow would
-give all objects of a column the same keys.
+``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON strings, because Arrow would
+give all objects in a column the same keys.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a dataset that remember where they were in the data: ``rows.location(2)`` is ``"line 18"``.
+    """Dataset rows with their locations in the data: ``rows.location(2)`` returns ``"line 18"``.
 
     Attributes:
-        numbers: the position in the data of each row.
-        of_files: the location of each position, for data from text files; empty for other data.
+        numbers: the position of each row in the data.
+        of_files: the location of each position for data from text files, or an empty sequence for other data.
     """
 
     dataset: Dataset
@@ -41,12 +41,12 @@ class Rows:
     of_files: Sequence[str] = ()
 
     def location(self, row: int) -> str:
-        """Return the line of a row in its file, or its row number in a dataset without lines."""
+        """Return a row's line in its file, or its row number in a dataset without lines."""
         number = self.numbers[row]
         return self.of_files[number] if self.of_files else f"row {number}"
 
     def select(self, rows: Sequence[int]) -> Rows:
-        """Return some of the rows, in the order of `rows`."""
+        """Return the selected rows, in the order of `rows`."""
         return replace(self, dataset=self.dataset.select(rows), numbers=[self.numbers[row] for row in rows])
 
 
@@ -55,7 +55,7 @@ _SAVED = ("dataset_info.json", "dataset_dict.json")
 
 
 def _table_of(config: DatasetConfig, base: Path) -> Rows:
-    """Load all rows of a dataset.
+    """Load all rows in a dataset.
 
     Raises:
         ConfigError: the dataset cannot be found or read.
@@ -99,7 +99,7 @@ def _made_by_a_task(config: DatasetConfig) -> Dataset:
 
 
 def _files(location: Path, path: str, split_name: str | None, base: Path) -> list[Path]:
-    """Return the files at a path, in a folder, or of a glob; with a split, only the files named after it."""
+    """Return the files for a path, a folder, or a glob. With a split, return only the files named after the split."""
     if location.is_dir():
         files = sorted(file for file in location.iterdir() if file.suffix.lower() in SUFFIXES)
     elif "*" in path:
@@ -202,7 +202,7 @@ def _from_hub(path: str, config: DatasetConfig, base: Path) -> Dataset:
 
 
 def _objects_to_json(rows: Dataset) -> Dataset:
-    """Convert the objects in a dataset to JSON text."""
+    """Convert the objects in a dataset to JSON strings."""
     nested = [name for name, feature in rows.features.items() if _holds_objects(feature)]
     if not nested:
         return rows
@@ -232,7 +232,7 @@ def _location(row: int, locations: Sequence[str]) -> str:
 
 
 def _first_unlike(values: list[Any]) -> int | None:
-    """Return the first row that Arrow cannot store in one column with row 0; None if there is none."""
+    """Return the first row that Arrow cannot store in the same column as row 0, or None if there is none."""
     from pyarrow import ArrowException, array
 
     for row, value in enumerate(values):
@@ -252,7 +252,7 @@ def _holds_objects(feature: Any) -> bool:
 
 
 def _cells(name: str, values: list[Any], locations: Sequence[str] = ()) -> list[Any]:
-    """Return the cells of a column in a form that Arrow stores unchanged."""
+    """Return the cells in a column in a form that Arrow stores unchanged."""
     if name == "prompt" and any(map(_is_conversation, values)):
         texts = (row for row, value in enumerate(values) if value is not None and not _is_conversation(value))
         text = next(texts, None)
@@ -295,7 +295,7 @@ def _json(value: Any) -> str:
 
 
 class Template:
-    """A text with column names in braces. The names are checked when the template is created."""
+    """A string with column names in braces. The names are checked when the template is created."""
 
     def __init__(self, text: str, where: str, columns: Sequence[str]) -> None:
         self._where = where
@@ -315,7 +315,7 @@ class Template:
         self._parts = [(literal, name) for literal, name, _ in parts]
 
     def of(self, rows: Rows) -> list[str]:
-        """Return the text for every row, shape (n,).
+        """Return the text for each row, shape (n,).
 
         Raises:
             ConfigError: a cell that the template uses is empty.
@@ -350,7 +350,7 @@ def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> st
 
 
 def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
-    """Return the rows to train on, and the rows to evaluate on (None without ``eval``).
+    """Return the training rows and the evaluation rows (None without ``eval``).
 
     Raises:
         ConfigError: as in `located_rows`.
@@ -363,8 +363,8 @@ def located_rows(config: RunConfig) -> tuple[Rows, Rows | None]:
     """Return the same rows as `training_and_held_out`, with their locations in the data.
 
     Raises:
-        ConfigError: the data cannot be loaded, or does not fit the configuration; or a package of the reward is
-            missing.
+        ConfigError: the data cannot be loaded or does not match the configuration, or a package that the reward needs
+            is missing.
     """
     require(config.reward.packages)  # a filter may be in the same module as the reward, which needs the packages
     modules = config.modules_path()
@@ -380,16 +380,16 @@ def located_rows(config: RunConfig) -> tuple[Rows, Rows | None]:
 
 
 def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Rows:
-    """Load the rows of a dataset: rename columns, filter, make prompts, and sample. The order is kept.
+    """Load the rows in a dataset: rename columns, filter, create prompts, and sample. The order stays the same.
 
     Args:
         config: the dataset.
-        base: the folder that the paths in `config` are relative to.
-        seed: the seed for the sample.
-        modules: the folder that is searched for the module of a filter; None for `base`.
+        base: the folder to which the paths in `config` are relative.
+        seed: the seed for sampling.
+        modules: the folder that is searched for a filter's module, or None for `base`.
 
     Raises:
-        ConfigError: the data cannot be loaded, or does not fit the configuration.
+        ConfigError: the data cannot be loaded or does not match the configuration.
     """
     table = _table_of(config, base)
     if not len(table.dataset):
@@ -442,7 +442,7 @@ def _allowed(filter_: Mapping[str, Any]) -> Callable[[str, Mapping[str, Any]], b
 
 
 def _as_set(values: Sequence[Any]) -> set[str]:
-    """Return texts for a comparison, in which a CSV cell ``"1"`` equals a ``1`` in the filter."""
+    """Return the values as strings for comparison, so that a CSV cell ``"1"`` equals a ``1`` in the filter."""
     return {value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str) for value in values}
 
 
@@ -505,14 +505,14 @@ def _own_prompts(rows: Dataset) -> Dataset:
 
 
 def _sampled(rows: Rows, count: int | None, seed: str) -> Rows:
-    """Return at most `count` rows in their original order; the same seed gives the same rows."""
+    """Return at most `count` rows in their original order. The same seed gives the same rows."""
     if count is None or count >= len(rows.dataset):
         return rows
     return rows.select(sorted(random.Random(seed).sample(range(len(rows.dataset)), count)))
 
 
 def _hold_out_rows(rows: Rows, count: int, seed: int) -> tuple[Rows, Rows]:
-    """Split `rows` into training rows and at least `count` held-out rows; rows with equal prompts stay together."""
+    """Split `rows` into training rows and at least `count` held-out rows. Rows with equal prompts stay together."""
     by_prompt: dict[str, list[int]] = {}
     for number, prompt in enumerate(rows.dataset["prompt"]):
         by_prompt.setdefault(json.dumps(prompt, sort_keys=True), []).append(number)

@@ -1,4 +1,4 @@
-"""The start and the end of a run: held-out evaluations before and after, the saved model, the summary."""
+"""The start and end of a run: the held-out evaluations, the saved model, and the summary."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class FinalReport:
-    """The evaluations and the summary of one run.
+    """The evaluations and the summary for one run.
 
     Args:
-        rows: the held-out prompts; None for no evaluation.
+        rows: the held-out prompts, or None for no evaluation.
     """
 
     def __init__(self, config: RunConfig, rows: Dataset | None, console: Console, watch: Stopwatch) -> None:
@@ -47,7 +47,7 @@ class FinalReport:
         return evaluation
 
     def close(self, reward: Any, trainer: Any, before: Evaluation | None) -> None:
-        """After the training, save the model, evaluate it, and print the summary."""
+        """Save the model after training, evaluate it, and print the summary."""
         trainer.save_model(str(self._output / MODEL))
         after = None
         if self._rows is not None and _evaluates(trainer):
@@ -57,7 +57,7 @@ class FinalReport:
             self.sum_up(facts, trainer.state.log_history, before, after)
 
     def sum_up(self, facts: dict[str, Any], log: Any, before: Evaluation | None, after: Evaluation | None) -> None:
-        """Save and print the results of the run."""
+        """Save and print the run's results."""
         console, rows = self._console, self._rows
         evaluations = {
             name: evaluation for name, evaluation in (("before", before), ("after", after)) if evaluation is not None
@@ -108,12 +108,12 @@ class FinalReport:
 
 
 def how_it_is_drawn(config: RunConfig, *, greedy: bool) -> str:
-    """Return a description of the decoding for the title of a table."""
+    """Return a description of the decoding method for a table title."""
     return "greedy decoding" if greedy else f"sampled at temperature {config.grpo.get('temperature', 1.0):g}"
 
 
 def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Console) -> None:
-    """Evaluate and summarize, from its last checkpoint, a run that has already trained all its steps."""
+    """Evaluate and summarize a run from its last checkpoint if all training steps are already complete."""
     from transformers import TrainerState
 
     from rewardkit_adapters.runner.models import model_of
@@ -139,5 +139,5 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
 
 
 def _evaluates(trainer: Any) -> bool:
-    """Return whether each process holds the whole model, which is required to generate."""
+    """Return whether each process has the whole model, which is required for generation."""
     return not (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled)

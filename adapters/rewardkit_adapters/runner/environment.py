@@ -1,4 +1,4 @@
-"""The environment of a run, set up before torch loads: packages, environment variables, and the process's rank."""
+"""A run's environment, set up before torch is loaded: packages, environment variables, and the process's rank."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_NEWS = (
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide the libraries' warnings, messages and progress bars, except those of downloads, inside the `with` block."""
+    """Hide libraries' warnings, messages, and progress bars (except for downloads) inside the `with` block."""
     import warnings
 
     from huggingface_hub.utils.tqdm import enable_progress_bars
@@ -77,10 +77,10 @@ VARIABLES = {
 
 
 def prepare(*, processes: int = 1) -> None:
-    """Check that the packages are installed, and set default values of environment variables.
+    """Check that the packages are installed, and set default values for environment variables.
 
     Raises:
-        MissingExtraError: a package of the extra ``train`` is not installed.
+        MissingExtraError: a package from the extra ``train`` is not installed.
     """
     missing = [package for package in PACKAGES if importlib.util.find_spec(package) is None]
     if missing:

@@ -1,6 +1,7 @@
-"""``rewardkit train --evaluate``: score the completions of checkpoints on held-out prompts.
+"""``rewardkit train --evaluate``: score checkpoints' completions for held-out prompts.
 
-Several checkpoints are compared in one table. Several generations per prompt also give pass@k.
+If there are several checkpoints, they are compared in one table. If there are several generations per prompt, pass@k is
+also computed.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 LAST, START = "last", "start"
 PROMPTS = 64
-"""The default number of prompts. Arbitrary: enough for a first impression."""
+"""The default number of prompts. The number is arbitrary, but large enough for a first impression."""
 _TOLERANCE = 1e-9
-"""The tolerance in a comparison of totals: sums in a different order differ by less."""
+"""The tolerance for comparing totals. If the order of a sum changes, the result differs by less than this."""
 
 
 def evaluate(
@@ -37,7 +38,7 @@ def evaluate(
     out: Path | None = None,
     console: Console | None = None,
 ) -> int:
-    """Generate on held-out prompts and print the scores; return the exit code.
+    """Generate completions for held-out prompts and print the scores. Return the exit code.
 
     ::
 
@@ -45,17 +46,18 @@ def evaluate(
 
     Args:
         checkpoint: ``"last"``, ``"start"`` (the model before training), a step, or a folder; or a list of these.
-        split: the split of the dataset; None for the setting in ``eval``.
-        prompts: the number of prompts, drawn with the seed; None for the setting in ``eval``, or else 64.
-        generations: the number of generations per prompt; if there are several, they are sampled as in training.
-        out: a JSON file for all completions with their totals; None for no file.
-        console: the console to print to; None for the standard output.
+        split: the dataset split, or None for the setting in ``eval``.
+        prompts: the number of prompts, sampled with the seed. None means the setting in ``eval``, or 64 if it is not
+            set.
+        generations: the number of generations per prompt. If there are several, they are sampled as in training.
+        out: a JSON file for all completions with their totals, or None for no file.
+        console: the console to print to, or None for standard output.
 
     Returns:
         0, or 1 if a completion could not be scored.
 
     Raises:
-        ConfigError: there is no such checkpoint, or the held-out prompts are not configured.
+        ConfigError: the checkpoint does not exist, or no held-out prompts are configured.
     """
     surroundings.prepare()
     from rich.console import Console
@@ -106,7 +108,7 @@ def evaluate(
 
 
 def folder_of(config: RunConfig, name: str) -> Path | None:
-    """Return the folder with the weights of a checkpoint; None for the model before training.
+    """Return the folder with a checkpoint's weights, or None for the model before training.
 
     Raises:
         ConfigError: there is no such checkpoint.
@@ -131,14 +133,15 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
 
 
 def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dict[str, float]:
-    """Return ``pass@k``, the chance that one of k attempts gets the highest total, and the mean of the best totals.
+    """Return ``pass@k`` and the mean of the best totals.
 
-    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374), averaged over prompts with at least k scored
-    completions.
+    ``pass@k`` is the probability that one of k attempts gets the highest total. It is the unbiased estimate from Chen
+    et al. 2021 (arXiv:2107.03374), averaged over prompts with at least k scored completions.
 
     Args:
-        totals: the totals of `generations` consecutive completions for each prompt; NaN for unscorable completions.
-        highest: the upper bound of the total; if it is infinite, only the mean of the best totals is returned.
+        totals: the totals of `generations` consecutive completions for each prompt, with NaN for unscorable
+            completions.
+        highest: the upper bound of the total. If it is infinite, only the mean of the best totals is returned.
     """
     groups = np.asarray(totals, dtype=np.float64).reshape(-1, generations)
     scored_groups = [group[~np.isnan(group)] for group in groups]
@@ -153,14 +156,14 @@ def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dic
 
 
 def _chance(group: Any, attempts: int, highest: float) -> float:
-    """Return the chance that attempts, drawn without replacement, include one with the highest total."""
+    """Return the probability that attempts drawn without replacement include one with the highest total."""
     count = len(group)
     failed = int((group < highest - _TOLERANCE).sum())
     return 1.0 - math.comb(failed, attempts) / math.comb(count, attempts)
 
 
 def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> RunConfig:
-    """Return the configuration with the held-out prompts that the command line requests."""
+    """Return the configuration with the held-out prompts requested on the command line."""
     from rewardkit_adapters.runner.config import EvalConfig
 
     eval_config = config.eval

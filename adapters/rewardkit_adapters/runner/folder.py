@@ -1,6 +1,6 @@
-"""The folder of a run: the names of its files, and whether it holds a run. This module imports nothing heavy.
+"""A run's folder: the names of its files, and whether it contains a run. This module does not import large libraries.
 
-The folder also holds ``run.json`` and the tables of the record, unless ``record:`` names another folder.
+The folder also contains ``run.json`` and the record's tables, unless ``record:`` specifies another folder.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _LOCK = ".lock"
 
 
 def holds_a_run(output: Path) -> bool:
-    """Return whether the folder holds files of a training."""
+    """Return whether the folder contains files from a training run."""
     checkpoint_folders = [path for path in (output / CHECKPOINTS).glob("checkpoint-*") if path.is_dir()]
     return bool(checkpoint_folders) or (output / _RECORD).exists() or (output / SUMMARY).exists()
 
 
 def is_finished(output: Path) -> bool:
-    """Return whether the run in the folder finished."""
+    """Return whether the run in the folder has finished."""
     try:
         return bool(json.loads((output / SUMMARY).read_text(encoding="utf-8"))["finished"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -40,10 +40,10 @@ def is_finished(output: Path) -> bool:
 
 @contextmanager
 def lock_folder(output: Path) -> Iterator[None]:
-    """Create the folder if needed, and lock it inside the `with` block. The lock ends with the process.
+    """Create the folder if needed, and lock it inside the `with` block. The lock is also released if the process ends.
 
     Raises:
-        ConfigError: another process is training in the folder, or it cannot be written to.
+        ConfigError: another process is training in the folder, or the folder cannot be written to.
     """
     from filelock import FileLock, Timeout
 

@@ -1,4 +1,4 @@
-"""The held-out prompts of a run: generate completions, score them, and save the results."""
+"""A run's held-out prompts: generate completions, score them, and save the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 Prompt = Any
-"""A prompt: a text, or a list of messages."""
+"""A prompt: a string or a list of messages."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Sampling:
 
     Attributes:
         arguments: the arguments of transformers' GenerationConfig.
-        batch: the number of rows per batch.
+        batch: the batch size in rows.
         template: keyword arguments for the chat template.
-        half: whether to compute in bfloat16.
+        half: whether to use bfloat16 for computation.
     """
 
     arguments: dict[str, Any]
@@ -57,7 +57,7 @@ class Sampling:
 
     @classmethod
     def of(cls, args: Any, *, greedy: bool) -> Sampling:
-        """Return the sampling settings of a GRPOConfig, or greedy decoding."""
+        """Return the sampling settings in a GRPOConfig, or the settings for greedy decoding."""
         arguments: dict[str, Any] = {"max_new_tokens": args.max_completion_length}
         if greedy:
             arguments["do_sample"] = False
@@ -78,11 +78,11 @@ def generate(
     *,
     on_batch: Callable[[int], None] = lambda count: None,
 ) -> list[Completion]:
-    """Return one completion per prompt, in order. The model's mode (train or eval) is restored afterwards.
+    """Return one completion per prompt, in order. The model's mode (train or eval) is restored at the end.
 
     Args:
-        tokenizer: pads on the left here, whatever its own setting.
-        on_batch: called after every batch with the number of completions so far.
+        tokenizer: the tokenizer, which pads on the left here regardless of its own setting.
+        on_batch: a function that is called after every batch with the number of completions so far.
     """
     was_training = model.training
     model.eval()
@@ -134,14 +134,14 @@ def _text(tokenizer: Any, prompt: Prompt, template: dict[str, Any]) -> str:
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
-    """Return all tokens that end a completion: the model's and the tokenizer's."""
+    """Return all of the model's and the tokenizer's tokens that end a completion."""
     declared = getattr(model.generation_config, "eos_token_id", None)
     end_tokens = [] if declared is None else [declared] if isinstance(declared, int) else list(declared)
     return list(dict.fromkeys([*end_tokens, tokenizer.eos_token_id]))
 
 
 def _until_end(row: list[int], ends: Sequence[int]) -> list[int]:
-    """Return the tokens up to and including the first end token; the rest is padding."""
+    """Return the tokens up to and including the first end token. The remaining tokens are padding."""
     end = next((index for index, token in enumerate(row) if token in ends), len(row) - 1)
     return row[: end + 1]
 
@@ -162,10 +162,10 @@ def evaluate(
     generations: int = 1,
     on_batch: Callable[[int], None] = lambda count: None,
 ) -> Evaluation:
-    """Generate `generations` completions per row and score them; random generators are restored afterwards.
+    """Generate `generations` completions per row and score them. Random generators are restored at the end.
 
-    With several processes, each generates its share, and the main process scores all of them. The other processes get
-    an empty evaluation.
+    With several processes, each process generates its share of the completions, and the main process scores all
+    completions. The other processes receive an empty evaluation.
     """
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     columns = {name: [value for value in rows[name] for _ in range(generations)] for name in rows.column_names}
@@ -187,7 +187,7 @@ def evaluate(
 
 
 def texts_of(rows: Dataset) -> list[str]:
-    """Return the prompts as texts."""
+    """Return the prompts as strings."""
     return [value if isinstance(value, str) else prompt_text(value, row) for row, value in enumerate(rows["prompt"])]
 
 
@@ -197,7 +197,7 @@ def gold_of(rows: Dataset) -> dict[str, list[Any]]:
 
 
 def shown_gold_of(rows: Dataset) -> dict[str, list[Any]]:
-    """Return the columns that have a cell whose text is not in the prompt."""
+    """Return the columns in which the text of at least one cell is not in the prompt."""
     texts = texts_of(rows)
     return {
         name: values
@@ -207,12 +207,12 @@ def shown_gold_of(rows: Dataset) -> dict[str, list[Any]]:
 
 
 def save(output: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
-    """Write ``evaluation.json`` in the folder of a run; see `save_as`."""
+    """Write ``evaluation.json`` to a run's folder, in the format of `save_as`."""
     return save_as(output / EVALUATION, rows, evaluations, how=how)
 
 
 def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
-    """Write the means, and every prompt with its columns, completions and totals, to a JSON file."""
+    """Write the means, and every prompt with its columns, completions, and totals, to a JSON file."""
     gold, texts = gold_of(rows), texts_of(rows)
     entries = [
         {
@@ -230,7 +230,7 @@ def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *,
 
 
 def load_evaluation(output: Path, name: str, rows: Dataset) -> Evaluation | None:
-    """Return the saved evaluation `name`, such as ``before``; None if there is none for the same prompts."""
+    """Return the saved evaluation `name`, such as ``before``, or None if there is none for the same prompts."""
     try:
         document = json.loads((output / EVALUATION).read_text(encoding="utf-8"))
         if [row["prompt"] for row in document["rows"]] != texts_of(rows):
@@ -247,7 +247,7 @@ def load_evaluation(output: Path, name: str, rows: Dataset) -> Evaluation | None
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> Path:
-    """Write `value` to a JSON file atomically; NaN and infinity become null."""
+    """Write `value` to a JSON file atomically. NaN and infinity become null."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.unfinished")
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)
@@ -263,12 +263,12 @@ def _of_row(evaluation: Evaluation, row: int, rows: int) -> dict[str, Any]:
 
 
 def _as_trained(prompt: Any, completion: Completion) -> Any:
-    """Return a completion in the format of the trainer: a list with one message if the prompt consists of messages."""
+    """Return a completion in the trainer's format: a list with one message if the prompt consists of messages."""
     return completion.text if isinstance(prompt, str) else [{"role": "assistant", "content": completion.text}]
 
 
 def _gather_completions(completions: Sequence[Completion], world: int) -> list[Completion]:
-    """Collect the completions of all processes, in the order of the prompts."""
+    """Collect the completions from all processes, in the order of the prompts."""
     from accelerate.utils import gather_object
 
     shares = gather_object([list(completions)])

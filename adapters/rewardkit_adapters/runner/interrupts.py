@@ -1,7 +1,8 @@
-"""Ctrl-C and SIGTERM during a training: finish the step, save a checkpoint, and stop. The run can be resumed.
+"""Handle Ctrl-C and SIGTERM during training: finish the step, save a checkpoint, and stop. The run can be resumed.
 
-Ctrl-C waits for the last step of a generation, so that the resumed run continues exactly; SIGTERM stops after the
-current step. A second Ctrl-C stops at once. All processes stop after the same step, even if only one got the signal.
+Ctrl-C waits for the last step that uses the current generation, so that the resumed run continues exactly. SIGTERM
+stops after the current step, and a second Ctrl-C stops immediately. All processes stop after the same step, even if
+only one process received the signal.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised to stop the process now: there is nothing to save, or Ctrl-C was pressed twice."""
+    """An exception that stops the process immediately, because there is nothing to save or Ctrl-C was pressed twice."""
 
 
 class Interrupts(TrainerCallback):
-    """A trainer callback that receives the signals, and stops the training after a checkpoint.
+    """A trainer callback that handles the signals and stops training after a checkpoint.
 
     Args:
-        on_interrupt: called in another thread when a signal asks the training to stop.
+        on_interrupt: a function that is called in another thread when a signal requests that training stop.
 
     Attributes:
-        received: the number of the received signal; 0 for none.
+        received: the number of the received signal, or 0 for none.
     """
 
     def __init__(self, on_interrupt: Callable[[], None] = lambda: None) -> None:
@@ -47,7 +48,7 @@ class Interrupts(TrainerCallback):
 
     @contextmanager
     def heard(self) -> Iterator[None]:
-        """Handle the signals inside the `with` block. Threads other than the main thread cannot handle signals."""
+        """Handle the signals inside the `with` block. Only the main thread can handle signals."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

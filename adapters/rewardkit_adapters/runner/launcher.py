@@ -1,7 +1,8 @@
 """``processes: 4``: start the processes with accelerate (GPUs) or torchrun (CPU), and forward signals to them.
 
-The processes run in a separate session, so that Ctrl-C reaches them only once, through this module, and does not reach
-their launcher. The launcher would kill them after half a minute, perhaps while they save a checkpoint.
+The processes run in a separate session. Ctrl-C therefore reaches them only once, through this module, and does not
+reach their launcher. Otherwise, the launcher would kill the processes after half a minute, perhaps while they save a
+checkpoint.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ WORKER = "rewardkit_adapters.runner.worker"
 
 
 def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: Console) -> int:
-    """Run the processes until they end; return the exit code of the run.
+    """Run the processes until they end, and return the run's exit code.
 
     Args:
-        written: the path of the configuration file that every process reads.
+        written: the path to the configuration file that every process reads.
         checkpoint: the checkpoint from which to resume.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +55,7 @@ def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: C
 
 
 def launcher(config: RunConfig) -> list[str]:
-    """Return the command of the launcher, without the module to run."""
+    """Return the launcher command without the module to run."""
     if config.accelerate is None and not has_gpu():
         # On a CPU, accelerate always starts only one process.
         return [
@@ -76,7 +77,7 @@ def launcher(config: RunConfig) -> list[str]:
 
 
 def _environment(config: RunConfig) -> dict[str, str]:
-    """Return the environment: the path of the user's modules is added, and each process gets a share of the cores."""
+    """Return the environment variables, with the path to the user's modules and each process's share of the cores."""
     module_paths = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = max(1, (os.cpu_count() or 1) // config.processes)
     return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(module_paths)}
@@ -84,7 +85,7 @@ def _environment(config: RunConfig) -> dict[str, str]:
 
 @contextmanager
 def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Forward signals to the training processes inside the `with` block; the second Ctrl-C kills the processes."""
+    """Forward signals to the training processes inside the `with` block. The second Ctrl-C kills the processes."""
     interrupted = 0
 
     def hand_on(number: int, frame: FrameType | None) -> None:
@@ -118,7 +119,7 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _is_worker(process: psutil.Process) -> bool:
-    """Return whether `process` runs ``python -u -m WORKER``; a launcher has the module's name later in its command."""
+    """Return whether `process` runs ``python -u -m WORKER``. In a launcher's command, the module name comes later."""
     try:
         # Python, -m and the module are among the first words; later words are the user's.
         return WORKER in process.cmdline()[:4]

@@ -1,6 +1,6 @@
-"""The live display of a training: a progress bar, the speed, and the means of the components.
+"""The live display for a training run: a progress bar, the speed, and the component means.
 
-Log messages of rewardkit, such as an accepted update or a guard that fired, appear above the bar.
+rewardkit's log messages, such as messages about accepted updates or triggered guards, appear above the bar.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rewardkit_adapters.runner import metrics
 from rewardkit_adapters.runner.progress import OnStep, shown_progress
 
 _RECENT_STEPS = 20
-"""The number of steps over which the speed is measured. Arbitrary: a recent speed that does not jump from step to
-step."""
+"""The number of steps over which the speed is measured. The number is arbitrary, but chosen so that the speed is recent
+and does not jump from step to step."""
 
 
 class ShowProgress(TrainerCallback):
-    """A callback that shows the progress of the training; add it only in the main process."""
+    """A callback that shows training progress. Add it only in the main process."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -77,7 +77,7 @@ class ShowProgress(TrainerCallback):
 
 @contextmanager
 def log_to_console(console: Console) -> Iterator[None]:
-    """Print log messages of ``rewardkit`` (level INFO and above) on `console` inside the `with` block."""
+    """Print log messages from ``rewardkit`` (level INFO and higher) to `console` inside the `with` block."""
     logger, handler = logging.getLogger("rewardkit"), _Printing(console)
     level = logger.level
     logger.addHandler(handler)
@@ -102,13 +102,13 @@ class _Printing(logging.Handler):
 
 
 def shown_numbers(logs: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers to show: the total and the raw means of the components."""
+    """Return the numbers to show: the total and the raw component means."""
     row = metrics.numbers(logs)
     return {"total": row.get("reward", float("nan")), **(metrics.components(row) or metrics.terms(row))}
 
 
 def _speed(marks: Sequence[tuple[float, int, float]]) -> str:
-    """Return the speed over the last steps, such as ``130 completions/s  2,600 tokens/s``; empty if it is unknown."""
+    """Return the speed over the last steps, such as ``130 completions/s  2,600 tokens/s``, or "" if it is unknown."""
     (start, completions, tokens), (end, more_completions, more_tokens) = marks[0], marks[-1]
     seconds = end - start
     if seconds <= 0 or more_completions <= completions:

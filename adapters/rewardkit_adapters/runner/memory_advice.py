@@ -1,6 +1,7 @@
-"""Advice after an out-of-memory error, with the numbers of this run.
+"""Advice after an out-of-memory error, with this run's numbers.
 
-A batch of 16 rows with 4 accumulation steps becomes 8 rows with 8 steps: the same training, half the activations.
+For example, a batch of 16 rows with 4 accumulation steps becomes 8 rows with 8 steps. Training stays the same, but
+activations need half the memory.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ _WORDS = (
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether `error` means that the GPU, the machine or vLLM's cache ran out of memory."""
+    """Return whether `error` indicates that the GPU, the machine, or vLLM's cache ran out of memory."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return isinstance(error, (RuntimeError, ValueError)) and any(word in str(error).lower() for word in _WORDS)
 
 
 def advice(config: RunConfig, args: Any) -> list[str]:
-    """Return changes of settings that save memory, the least drastic first, as lines of the configuration.
+    """Return settings that save memory, starting with the least drastic change, as lines for the configuration.
 
     Args:
-        args: the GRPOConfig of the run.
+        args: the run's GRPOConfig.
     """
     return list(_advised(config, args))
 

@@ -1,4 +1,4 @@
-"""Read metrics from a trainer's log, by the prefixes that `rk.to_trl` writes."""
+"""Read metrics from a trainer's log, based on the prefixes that `rk.to_trl` writes."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ Metrics = dict[str, float]
 
 
 def history(log: Sequence[Mapping[str, Any]]) -> list[Metrics]:
-    """Return the steps with a reward from a trainer's log (``trainer.state.log_history``), in order."""
+    """Return the log entries that contain a reward (from ``trainer.state.log_history``), in order."""
     return [row for row in map(numbers, log) if "reward" in row and "step" in row]
 
 
 def numbers(entry: Mapping[str, Any]) -> Metrics:
-    """Return the finite numbers in an entry of the log."""
+    """Return the finite numbers in a log entry."""
     values = {name: float(value) for name, value in entry.items() if isinstance(value, (int, float))}
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def components(metrics: Metrics) -> dict[str, float]:
-    """Return the raw means of the components; components that no completion reached are missing."""
+    """Return the raw component means. Components that no completion reached are omitted."""
     return _under("components/", metrics)
 
 
 def terms(metrics: Metrics) -> dict[str, float]:
-    """Return the mean contribution of each term to the total.
+    """Return each term's mean contribution to the total.
 
     With ``outputs="components"``, the contributions are logged under ``contributions/``.
     """
@@ -39,23 +39,23 @@ def terms(metrics: Metrics) -> dict[str, float]:
 
 
 def weights(metrics: Metrics) -> dict[str, float]:
-    """Return the current weights of the components."""
+    """Return the current component weights."""
     return _under("weights/", metrics)
 
 
 def gates(metrics: Metrics) -> dict[str, float]:
-    """Return the share of completions that passes each gate."""
+    """Return the share of completions that pass each gate."""
     return _under("gates/", metrics)
 
 
 def series(
     history: Sequence[Metrics], read: Callable[[Metrics], dict[str, float]]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Return, by name, the steps at which a number has a value, and these values.
+    """Return, for each number by name, the steps at which it has a value, and these values.
 
     Args:
         history: one mapping per step, in order.
-        read: selects the numbers of a step, such as `components`."""
+        read: a function that selects the numbers for a step, such as `components`."""
     lines: dict[str, tuple[list[float], list[float]]] = {}
     for row in history:
         for name, value in read(row).items():

@@ -1,6 +1,7 @@
-"""The model of a run: the model that TRL loads, its tokenizer and adapter, and checkpoints to evaluate.
+"""A run's model: the model that TRL loads, its tokenizer and adapter, and checkpoints to evaluate.
 
-For ``model: Qwen/Qwen2.5-0.5B-Instruct`` with ``lora: true``, these are that name, its tokenizer and a LoraConfig.
+For ``model: Qwen/Qwen2.5-0.5B-Instruct`` with ``lora: true``, these are the model name, its tokenizer, and a
+LoraConfig.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ class Loaded:
     """The model and its parts, as the trainer expects them.
 
     Attributes:
-        model: the name or folder that TRL loads, or the model itself.
-        tokenizer: the tokenizer with the chat template of the configuration.
-        peft_config: the configuration of the adapter to train; None if all weights are trained.
+        model: the name or folder from which TRL loads the model, or the model itself.
+        tokenizer: the tokenizer with the configured chat template.
+        peft_config: the configuration for the adapter to train, or None if all weights are trained.
         arguments: keyword arguments for from_pretrained.
-        quantization: a BitsAndBytesConfig, or None.
-        parameters: the number of the model's parameters; None if unknown before the model is loaded.
+        quantization: a BitsAndBytesConfig, or None for no quantization.
+        parameters: the number of model parameters, or None if unknown before the model is loaded.
     """
 
     model: Any
@@ -53,17 +54,17 @@ def model_of(
     to_generate: bool = False,
     console: Console | None = None,
 ) -> Loaded:
-    """Return the model that a configuration names.
+    """Return the model that a configuration specifies.
 
     Args:
         checkpoint: a folder with trained weights, or with an adapter.
-        to_generate: whether to load the model here instead of in the trainer; with `checkpoint`, it is always loaded
-            here.
-        console: the console that shows the warm-up of the tiny model.
+        to_generate: whether to load the model here instead of in the trainer. With `checkpoint`, the model is always
+            loaded here.
+        console: the console for the progress of the tiny model's warm-up.
 
     Raises:
-        ConfigError: there is no such model, or it cannot be loaded.
-        MissingExtraError: bitsandbytes, peft or vLLM is needed and not installed.
+        ConfigError: the model does not exist or cannot be loaded.
+        MissingExtraError: bitsandbytes, peft, or vLLM is needed but not installed.
     """
     _check_installed(config)
     name = str(_tiny(config, console)) if config.model.name == TINY else config.model_name()
@@ -77,7 +78,7 @@ def model_of(
 
 
 def start_of(config: RunConfig) -> Path:
-    """Return the folder of the tiny model before training."""
+    """Return the folder with the tiny model before training."""
     return config.output_path() / START
 
 
@@ -96,7 +97,7 @@ def _check_installed(config: RunConfig) -> None:
 
 
 def _tiny(config: RunConfig, console: Console | None) -> Path:
-    """Return the folder of the tiny model; the main process creates it."""
+    """Return the folder with the tiny model, which the main process creates."""
     from accelerate import PartialState
 
     from rewardkit_adapters.runner.tiny.make import make_tiny
@@ -189,7 +190,7 @@ def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
 
 
 def _template(config: RunConfig) -> str | None:
-    """Return the chat template, read from a file if the setting names one."""
+    """Return the chat template, which is read from a file if the setting specifies one."""
     template = config.model.chat_template
     if template is None or not is_local(template, config.base):
         return template
@@ -201,7 +202,7 @@ def _template(config: RunConfig) -> str | None:
 
 
 def _parameters(config: RunConfig, name: str) -> int | None:
-    """Return the number of parameters without loading the weights; None if unknown."""
+    """Return the number of parameters without loading the weights, or None if unknown."""
     try:
         revision, trusted = config.model.revision, config.model.trust_remote_code
         model_config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
@@ -212,7 +213,7 @@ def _parameters(config: RunConfig, name: str) -> int | None:
 
 
 def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], quantization: Any) -> Any:
-    """Load the model for generation, with the weights or the adapter of `checkpoint`."""
+    """Load the model for generation, with the weights or the adapter from `checkpoint`."""
     keywords = dict(arguments)
     if quantization is not None:
         keywords["quantization_config"] = quantization
@@ -233,7 +234,7 @@ def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], 
 
 @contextmanager
 def _explain_errors(part: str, source: str) -> Iterator[None]:
-    """Raise a one-sentence ConfigError if the `with` block cannot load the `part` of the model."""
+    """Raise a ConfigError with a single sentence if the `with` block cannot load the `part` of the model."""
     try:
         yield
     except (OSError, ValueError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""The plan of a run: everything known before the model is loaded."""
+"""The plan for a run: everything known before the model is loaded."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """The configuration of a run with its reward and its rows.
+    """A run's configuration with its reward and rows.
 
     Attributes:
-        held_out: the rows of the evaluation; None if nothing is evaluated.
-        checkpoint: the checkpoint from which to resume; None to start from the beginning.
-        locations: for the training rows and the held-out rows, a function that returns the location of a row in the
+        held_out: the rows for the evaluation, or None if nothing is evaluated.
+        checkpoint: the checkpoint from which to resume, or None to start from the beginning.
+        locations: two functions, for the training rows and the held-out rows, that return the location of a row in the
             data, such as ``"line 18"``.
     """
 
@@ -36,7 +36,7 @@ class Plan:
         """Load the reward and the rows.
 
         Raises:
-            ConfigError: the data cannot be loaded, or does not fit the configuration.
+            ConfigError: the data cannot be loaded or does not match the configuration.
             RewardDefinitionError: there is no such reward.
         """
         from rewardkit_adapters.runner.data import located_rows

@@ -1,7 +1,7 @@
-"""The progress of training: a bar, the remaining time, the speed, and the means of the components.
+"""Training progress: a bar, the remaining time, the speed, and the component means.
 
-If the output is not a terminal but, for example, a log file or a pipe, a line is printed after a few seconds and for
-each tenth of the steps instead.
+If the output is not a terminal but, for example, a log file or a pipe, a line is instead printed after a few seconds
+and after each tenth of the steps.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class OnStep(Protocol):
     """A function that is called after every step with the numbers to show."""
 
     def __call__(self, numbers: Mapping[str, float], *, speed: str = "") -> None:
-        """Show `numbers` by name, and `speed`, such as ``"130 completions/s"``."""
+        """Show `numbers` with their names, and `speed`, such as ``"130 completions/s"``."""
 
 
 @contextmanager
 def shown_progress(console: Console, title: str, steps: int, *, completed: int = 0) -> Iterator[OnStep]:
-    """Yield a function to call after each step with the numbers to show, by name.
+    """Yield a function to call after each step with a mapping from names to the numbers to show.
 
     Args:
         steps: the total number of steps, of which `completed` are already finished.
@@ -53,7 +53,7 @@ def shown_progress(console: Console, title: str, steps: int, *, completed: int =
 
 @contextmanager
 def shown_phase(console: Console, title: str) -> Iterator[None]:
-    """Show that something is being done inside the `with` block: a spinner on a terminal, otherwise a line."""
+    """Show activity inside the `with` block, with a spinner on a terminal and a line of text otherwise."""
     if console.is_terminal:
         with console.status(title):
             yield
@@ -107,7 +107,7 @@ def _printed(console: Console, title: str, steps: int, completed: int) -> OnStep
 
 
 def _bars(numbers: Mapping[str, float]) -> Table:
-    """Return a table with a row per number: its name, a bar from 0 to 1, and the number."""
+    """Return a table with one row per number, which contains its name, a bar from 0 to 1, and its value."""
     table = Table.grid(padding=(0, 1))
     for name, value in list(numbers.items())[:MOST_BARS]:
         share = min(1.0, max(0.0, value)) if math.isfinite(value) else 0.0

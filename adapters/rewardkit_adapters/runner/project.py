@@ -11,14 +11,14 @@ FILES = ("README.md", "data.jsonl", "reward.py", "run.yaml", "test_reward.py")
 
 
 def write_project(folder: Path, *, task: str = "orders") -> list[str]:
-    """Copy the bundled project into a new or empty folder; return the names of the copied files.
+    """Copy the bundled project to a new or empty folder. Return the names of the copied files.
 
     ::
 
         write_project(Path("orders"))  # then: cd orders; pytest; rewardkit train run.yaml
 
     Raises:
-        RewardKitError: the folder is not empty or cannot be written to, or there is no such task.
+        RewardKitError: the folder is not empty or cannot be written to, or the task does not exist.
     """
     if task not in TASKS:
         hint = near_miss(task, list(TASKS))

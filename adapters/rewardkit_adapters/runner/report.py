@@ -1,4 +1,4 @@
-"""Print the results of a training: the comparison, sample completions, files, and the command that shows more."""
+"""Print the results of a training run: the comparison, sample completions, files, and the command that shows more."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from rewardkit.tree.reward import Reward
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The completions of an evaluation with their totals, and the means of the total and of every component.
+    """The completions in an evaluation with their totals, and the means of the total and of every component.
 
     Attributes:
-        totals: the total of each completion; NaN if it could not be scored. Means skip NaN.
-        means: the mean of each component, by name.
-        total: the mean of the totals; NaN if no completion could be scored.
+        totals: the total of each completion, or NaN if it could not be scored. Means ignore NaN.
+        means: the mean of each component, by component name.
+        total: the mean of the totals, or NaN if no completion could be scored.
     """
 
     completions: list[str]
@@ -58,12 +58,12 @@ def scored(
     completion_ids: Sequence[Sequence[int]] | None = None,
     generations: int = 1,
 ) -> Evaluation:
-    """Score completions, with the schedules at their final values. An error in one row does not affect the others.
+    """Score completions, with schedules at their final values. An error in one row does not affect other rows.
 
     Args:
-        completions: texts or lists of messages, with `generations` consecutive entries for each prompt.
-        prompts, columns: one value per completion.
-        completion_ids: the token ids of each completion, for rewards that count tokens.
+        completions: strings or lists of messages, with `generations` consecutive entries for each prompt.
+        prompts, columns: the prompts and the columns, with one value per completion.
+        completion_ids: each completion's token ids, for rewards that count tokens.
 
     Raises:
         BindingError: a column that the reward reads is missing.
@@ -85,9 +85,9 @@ def scored(
 
 
 def mean_where_it_applies(column: Column) -> float:
-    """Return the mean over the rows to which a component applies; a row behind a closed gate counts as 0.
+    """Return the mean over the rows to which a component applies. A row behind a closed gate counts as 0.
 
-    A mean over only the scored rows would be highest if only the easiest completion reached the component.
+    If only scored rows counted, the mean could be highest when only the easiest completion reaches the component.
     """
     applies = column.contributing | (column.codes == SKIPPED)
     return _mean(np.nan_to_num(column.values, nan=0.0)[applies])
@@ -103,7 +103,7 @@ def _mean(values: Any) -> float:
 
 @dataclass
 class Stopwatch:
-    """The seconds of each phase, and since the start."""
+    """The duration of each phase and the time since the start, in seconds."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
@@ -125,7 +125,7 @@ LONGEST_SHOWN = 600
 
 
 def show_opening(console: Console, title: str, facts: Mapping[str, str]) -> None:
-    """Print the facts of the run in a panel."""
+    """Print the facts about the run in a panel."""
     grid = Table.grid(padding=(0, 2))
     for name, value in facts.items():
         grid.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
@@ -140,7 +140,7 @@ def show_comparison(
     how: str = "greedy decoding",
     headings: Sequence[str] = ("before", "after"),
 ) -> None:
-    """Print a table with a row per component and one for the total: before, after, and the change."""
+    """Print a table with a row per component and a row for the total: the values before and after, and the change."""
     table = _table(f"{len(before.completions)} held-out completions, {how}")
     for heading in (*headings, "change"):
         table.add_column(Text(visible(heading)), justify="right")
@@ -157,7 +157,7 @@ def show_comparison(
 
 
 def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: str) -> None:
-    """Print a table with a column per evaluation, a row per component, and a row for the total."""
+    """Print a table of means with a column per evaluation, a row per component, and a row for the total."""
     first = next(iter(evaluations.values()))
     table = _table(f"{len(first.completions)} held-out completions, {how}")
     for heading in evaluations:
@@ -176,7 +176,7 @@ def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: 
 
 
 def show_rates(console: Console, rates: Mapping[str, Mapping[str, float]]) -> None:
-    """Print the pass rates for several attempts: a column per model, and a row per rate (``pass@4``)."""
+    """Print a table of pass rates for several attempts, with a column per model and a row per rate (``pass@4``)."""
     table = Table(title="Several attempts per prompt", title_justify="left")
     table.add_column("")
     for heading in rates:
@@ -194,10 +194,10 @@ def show_samples(
     *,
     count: int = SHOWN_SAMPLES,
 ) -> None:
-    """Print a few prompts with the gold answer and the completion of each evaluation (``before``, ``after``).
+    """Print a few prompts with the gold answer and the completion from each evaluation (``before``, ``after``).
 
     Args:
-        prompts: the prompts as texts; only the first completion of each prompt is shown.
+        prompts: the prompts as strings. Only the first completion for each prompt is shown.
         gold: the columns to show, by name.
     """
     console.print("Sample completions with their totals", style="italic")
@@ -215,7 +215,7 @@ def show_samples(
 
 
 def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
-    """Print the paths of the files, with their labels."""
+    """Print the paths to the files with their labels."""
     grid = Table.grid(padding=(0, 2))
     for label, path in files.items():
         grid.add_row(Text(label, style="dim"), Text(visible(str(path)), overflow="fold"))
@@ -223,13 +223,13 @@ def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
 
 
 def show_way_on(console: Console, out: Path | str) -> None:
-    """Print the command that opens the record."""
+    """Print the command for opening the record."""
     console.print(Text("See every completion with its scores: "), end="")
     console.print(Text(f"rewardkit view {shlex.quote(str(out))}", style="bold", overflow="fold"))
 
 
 def short(path: Path | str) -> Path | str:
-    """Return a path relative to the current folder if that is shorter; addresses are returned unchanged."""
+    """Return a path relative to the current folder if the result is shorter. Return URLs unchanged."""
     if "://" in str(path):
         return path
     relative = Path(os.path.relpath(path))
@@ -237,13 +237,13 @@ def short(path: Path | str) -> Path | str:
 
 
 def rose(before: float, after: float) -> bool:
-    """Return whether the total rose by more than rounding errors; False for NaN."""
+    """Return whether the total increased by more than rounding errors, or False for NaN."""
     # Totals that are summed in a different order differ by less.
     return after - before > 1e-9
 
 
 def printable(text: str) -> Text:
-    """Return a completion as plain text, without markup, control characters, or changes of the reading order."""
+    """Return a completion as plain text, without markup, control characters, or changes to the reading order."""
     hidden_count = len(text) - LONGEST_SHOWN
     shortened = text if hidden_count <= 0 else f"{text[:LONGEST_SHOWN]}... and {hidden_count:,} more characters"
     return Text(visible(shortened), overflow="fold")

@@ -1,4 +1,4 @@
-"""Load the reward and the environment that a configuration names, and other user functions."""
+"""Load the reward and the environment that a configuration specifies, and other user functions."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rewardkit_adapters.trl.layout import layout_of
 
 
 def reward_of(config: RunConfig) -> Any:
-    """Load the object that ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
+    """Load the object specified by ``reward: reward.py:reward``: a Reward, a TRL reward function, or a list of them.
 
     Raises:
-        ConfigError: a package that the configuration lists for the reward is missing.
-        RewardDefinitionError: the module, file or name does not exist, or cannot be imported.
+        ConfigError: a package in the reward's ``packages`` is not installed.
+        RewardDefinitionError: the module, file, or name does not exist or cannot be imported.
     """
     require(config.reward.packages)  # first, because the module of the reward may import them
     return named(config.reward_target(), config.modules_path())
 
 
 def environment_of(config: RunConfig) -> Any:
-    """Load the environment that ``environment: environment.py:Shop`` names; None if there is none.
+    """Load the environment specified by ``environment: environment.py:Shop``, or return None if there is none.
 
     Raises:
-        ConfigError: the module, file or name does not exist, or cannot be imported.
+        ConfigError: the module, file, or name does not exist or cannot be imported.
     """
     target = config.environment_target()
     try:
@@ -38,7 +38,7 @@ def environment_of(config: RunConfig) -> Any:
 
 
 def trained(config: RunConfig, reward: Any) -> Reward:
-    """Return the tree of the loaded `reward`, with the weights from ``grpo: {reward_weights: ...}``.
+    """Return the tree for the loaded `reward`, with the weights from ``grpo: {reward_weights: ...}``.
 
     Raises:
         RewardDefinitionError: the number of weights differs from the number of items in the list, or names clash.
@@ -48,10 +48,10 @@ def trained(config: RunConfig, reward: Any) -> Reward:
 
 
 def named(target: str, modules: Path) -> Any:
-    """Load ``path.py:name`` or ``module:name``; modules are also searched in the folder `modules`.
+    """Load ``path.py:name`` or ``module:name``. The folder `modules` is also searched for modules.
 
     Raises:
-        RewardDefinitionError: the module, file or name does not exist, or cannot be imported.
+        RewardDefinitionError: the module, file, or name does not exist or cannot be imported.
     """
     if str(modules.absolute()) not in sys.path:
         sys.path.insert(0, str(modules.absolute()))

@@ -1,4 +1,4 @@
-"""The GRPOConfig of a run: the settings of the configuration, and defaults that depend on the device and the model."""
+"""A run's GRPOConfig: the configured settings, and defaults that depend on the device and the model."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from rewardkit_adapters.runner.trl_arguments import LARGE, vllm_arguments
 def grpo_config(
     config: RunConfig, *, parameters: int | None, model_arguments: dict[str, Any], reward_weights: list[float] | None
 ) -> GRPOConfig:
-    """Return the GRPOConfig of a run.
+    """Return a run's GRPOConfig.
 
     Args:
-        parameters: the number of the model's parameters; None (unknown) counts as a large model.
+        parameters: the number of model parameters. None means that it is unknown, in which case the model counts as
+            large.
         model_arguments: the keyword arguments for from_pretrained.
-        reward_weights: the weights of the reward functions; None if all weights are 1.
+        reward_weights: the weights for the reward functions, or None if all weights are 1.
 
     Raises:
         ConfigError: TRL rejects a setting.

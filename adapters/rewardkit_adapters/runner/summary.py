@@ -1,4 +1,4 @@
-"""The summary of a run: ``summary.json``, the plot, and the facts that are printed at the start."""
+"""A run's summary: ``summary.json``, the plot, and the facts that are printed at the start."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from rewardkit_adapters.runner.report import Evaluation
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK, FAINT = "#222222", "#8a8a8a"
 SMOOTHING_STEPS = 7
-"""The width of the smoothing window. Arbitrary: the raw curve is drawn behind the smooth one."""
+"""The width of the smoothing window in steps. The width is arbitrary, because the raw curve is also drawn, behind the
+smooth one."""
 
 
 def draw(history: Sequence[Metrics], before: float | None, after: float | None, path: Path) -> None:
-    """Save the plot of a training; `before` and `after` are the held-out totals, or None.
+    """Save the plot for a training run. `before` and `after` are the held-out totals, or None.
 
-    `history` has one mapping per logged step, with at least ``step`` and ``reward``; it may be empty.
+    `history` has one mapping per logged step, with at least ``step`` and ``reward``. It may be empty.
     """
     scheduled = _scheduled(history)
     heights = (3.0, 3.0, 1.3) if scheduled else (3.0, 3.0)
@@ -58,7 +59,7 @@ def _title(steps: float, before: float | None, after: float | None) -> str:
 
 
 def smooth(values: Sequence[float], width: int = SMOOTHING_STEPS) -> NDArray[np.float64]:
-    """Return the mean over a window around each value; the window is shorter at the ends."""
+    """Return the mean over a window around each value. The window is shorter at both ends."""
     line = np.asarray(values, dtype=np.float64)
     kernel = np.ones(min(width, len(line)))
     counts = np.convolve(np.ones_like(line), kernel, mode="same")
@@ -66,7 +67,7 @@ def smooth(values: Sequence[float], width: int = SMOOTHING_STEPS) -> NDArray[np.
 
 
 def _colors(history: Sequence[Metrics]) -> dict[str, str]:
-    """Return one color per name; a component, its term and its weight share a color."""
+    """Return one color per name. A component, its term, and its weight share a color."""
     # Terms first, because they are in tree order; the other names are in alphabetical order.
     readers = (metrics.terms, metrics.components, metrics.weights)
     names = dict.fromkeys(name for reader in readers for row in history for name in reader(row))
@@ -125,7 +126,7 @@ def _draw_total(
 
 
 def _scheduled(history: Sequence[Metrics]) -> dict[str, tuple[list[float], list[float]]]:
-    """Return the steps and weights of each component whose weight changes."""
+    """Return the steps and weights for each component whose weight changes."""
     lines = metrics.series(history, metrics.weights)
     return {name: (steps, values) for name, (steps, values) in lines.items() if min(values) < max(values)}
 
@@ -156,12 +157,12 @@ def save(
     history: Sequence[Metrics],
     evaluations: Mapping[str, Evaluation],
 ) -> dict[str, Path]:
-    """Write the summary and the plot; return their paths.
+    """Write the summary and the plot, and return their paths.
 
     Args:
-        facts: further entries of the summary, such as steps, seconds, the model and the device.
+        facts: additional entries for the summary, such as steps, seconds, the model, and the device.
         history: the logged steps.
-        evaluations: the results on the held-out prompts, ``before`` and ``after``; may be empty.
+        evaluations: the results on the held-out prompts, ``before`` and ``after`` training. May be empty.
     """
     totals = {name: evaluation.total for name, evaluation in evaluations.items()}
     means = {
@@ -175,7 +176,7 @@ def save(
 
 
 def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any] | None) -> dict[str, str]:
-    """Return a description of the run for the opening panel, as label -> text."""
+    """Return a description of the run for the opening panel, as a mapping from labels to text."""
     args = trainer.args
     step_completions = (
         args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size // args.num_iterations
@@ -215,13 +216,13 @@ def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str
 
 
 def _counted(model: Any) -> tuple[int, int]:
-    """Return the number of trained parameters, and the number of all parameters."""
+    """Return the number of trained parameters and the total number of parameters."""
     sizes = [(parameter.requires_grad, parameter.numel()) for parameter in model.parameters()]
     return sum(size for trained, size in sizes if trained), sum(size for _, size in sizes)
 
 
 def _device(args: Any) -> str:
-    """Return the name of the GPU, or the type of another device, such as ``cpu``."""
+    """Return the name of the GPU, or the device type, such as ``cpu``, if there is no GPU."""
     import torch
 
     return torch.cuda.get_device_name(args.device) if args.device.type == "cuda" else str(args.device.type)

@@ -1,6 +1,7 @@
 """A training run: from a configuration to a trained model, with all files in one folder.
 
-``train(read(Path("run.yaml")), resume=False)`` checks, loads, evaluates, trains, evaluates again and prints a summary.
+``train(read(Path("run.yaml")), resume=False)`` checks the run, loads and evaluates the model, trains it, evaluates it
+again, and prints a summary.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ if TYPE_CHECKING:
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _WORDS = ("no space left", "disk quota exceeded", "unexpected pos", "pytorchstreamwriter failed")
 _LITTLE = 16 * 2**20
-"""The free space, in bytes, below which a disk counts as full. An arbitrary limit: with so little space, a writer that
-fails without a reason has most likely filled the disk."""
+"""The free space in bytes below which a disk counts as full. The limit is arbitrary. If so little space is left and a
+write fails without a reason, the disk is most likely full."""
 
 
 def is_out_of_space(error: BaseException, folder: Path) -> bool:
-    """Return whether `error` means that the disk of `folder` is full."""
+    """Return whether `error` indicates that the disk with `folder` is full."""
     if isinstance(error, OSError) and error.errno in _FULL:
         return True
     is_mentioned = any(word in str(error).lower() for word in _WORDS)
@@ -61,7 +62,7 @@ def is_out_of_space(error: BaseException, folder: Path) -> bool:
 
 
 def _free_bytes(folder: Path) -> int:
-    """Return the free bytes on the disk of `folder`; 0 if unknown."""
+    """Return the number of free bytes on the disk with `folder`, or 0 if unknown."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:
@@ -73,23 +74,23 @@ _STOPPED_BY_REWARD = (RewardBug, RewardFailure, BindingError, CoercionError, Rew
 
 
 def train(config: RunConfig, *, resume: bool | str | Path | None = None, console: Console | None = None) -> int:
-    """Train with the configuration `config`; return the exit code.
+    """Train with the configuration `config`, and return the exit code.
 
     ::
 
         train(read(Path("run.yaml"), ["grpo.max_steps=5"]))
 
     Args:
-        resume: True for the last complete checkpoint; a path or a step for a specific one; None for the setting in
-            `config`.
-        console: the console to print to; None for the standard output.
+        resume: the checkpoint to resume from: True for the last complete checkpoint, or a path or step. None means the
+            setting in `config`.
+        console: the console to print to, or None for standard output.
 
     Returns:
-        0 if the training finished, 1 if it stopped with an error, 2 if the preflight found an error, 130 or 143 if it
-        was interrupted.
+        0 if training finished, 1 if it stopped with an error, 2 if the preflight found an error, or 130 or 143 if
+        training was interrupted.
 
     Raises:
-        ConfigError: the configuration, the data or the output folder is invalid.
+        ConfigError: the configuration, the data, or the output folder is invalid.
         RewardKitError: the reward cannot be loaded, or a package is missing.
     """
     surroundings.prepare(processes=config.processes)
@@ -121,10 +122,10 @@ def train(config: RunConfig, *, resume: bool | str | Path | None = None, console
 
 
 def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
-    """Train in this process, which may be one of several; return the exit code.
+    """Train in this process, which may be one of several, and return the exit code.
 
     Args:
-        failures: the console for the reason why the training stopped; None for `console`.
+        failures: the console for the reason why training stopped, or None for `console`.
     """
     from rewardkit_adapters.runner.progress import shown_phase
 
@@ -188,10 +189,10 @@ def say_how_to_resume(output: Path, console: Console) -> None:
 
 
 class Attempt:
-    """One attempt at a training, until it finishes or is interrupted.
+    """One attempt at training, until it finishes or is interrupted.
 
     Attributes:
-        args: the GRPOConfig; None until it is created.
+        args: the GRPOConfig, or None before it is created.
     """
 
     def __init__(self, plan: Plan, console: Console, interrupts: Interrupts) -> None:
@@ -202,7 +203,7 @@ class Attempt:
         self._watch = Stopwatch()
 
     def train(self) -> bool:
-        """Train; return whether the training finished."""
+        """Train, and return whether training finished."""
         from rewardkit_adapters.runner.ending import FinalReport
 
         with self._watch.phase("loading"):
@@ -276,7 +277,7 @@ class Attempt:
         return trainer, functions
 
     def _loading(self, model: str) -> AbstractContextManager[None]:
-        """Show that the trainer loads a model; a download shows its own progress bars, which need the terminal."""
+        """Show that the trainer is loading a model. A download shows its own progress bars, so there is no spinner."""
         from rewardkit_adapters.runner.progress import shown_phase
 
         if Path(model).exists():
@@ -310,10 +311,10 @@ class Attempt:
 
 
 def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) -> Checkpoint | None:
-    """Return the checkpoint to resume from; None to start from the beginning.
+    """Return the checkpoint to resume from, or None to start from the beginning.
 
     Raises:
-        ConfigError: the folder holds a run and `resume` is False, or there is no such checkpoint.
+        ConfigError: the folder contains a run but `resume` is False, or the checkpoint does not exist.
     """
     from rewardkit_adapters.runner.report import short
 
@@ -351,7 +352,7 @@ def _is_end(config: RunConfig, checkpoint: Checkpoint) -> bool:
 
 
 def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
-    """Finish a run that has already trained all its steps; return the exit code."""
+    """Finish a run whose training steps are already complete, and return the exit code."""
     from rewardkit_adapters.runner.ending import close_from_checkpoint
     from rewardkit_adapters.runner.report import short
 
@@ -371,7 +372,7 @@ def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
 
 
 def _is_fit(plan: Plan, console: Console) -> bool:
-    """Run the preflight unless it is turned off; return whether the training may start."""
+    """Run the preflight unless it is disabled, and return whether training may start."""
     from rich.text import Text
 
     if plan.config.preflight is None:
@@ -395,7 +396,7 @@ def _is_fit(plan: Plan, console: Console) -> bool:
 
 
 def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
-    """Write the configuration of the run, and move later checkpoints, which will be created again, out of the way."""
+    """Write the run's configuration. Move later checkpoints out of the way, because they will be created again."""
     from rewardkit_adapters.runner.config_file import printed
 
     output = plan.output
@@ -410,6 +411,6 @@ def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
 
 
 def _readable(error: BaseException) -> str:
-    """Return the message of an error without control characters."""
+    """Return an error's message without control characters."""
     lines = [visible(line) for line in (str(error) or type(error).__name__).split("\n")]
     return "\n".join(lines) if isinstance(error, RewardKitError) else " ".join(lines)

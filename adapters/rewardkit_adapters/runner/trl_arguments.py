@@ -1,4 +1,4 @@
-"""Check ``grpo``, ``lora`` and ``vllm`` in a configuration against the installed versions of TRL and peft.
+"""Check ``grpo``, ``lora``, and ``vllm`` in a configuration against the installed versions of TRL and peft.
 
 ``checked_grpo({"max_stepz": 5})`` raises an error that suggests ``max_steps``.
 """
@@ -40,7 +40,7 @@ _PLAIN: dict[str, Any] = {"int": int, "float": float, "bool": bool, "str": str, 
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """One field: its type, which is Any unless it consists of plain types, and its help text."""
+    """A field: its type, which is Any unless it consists of plain types, and its help text."""
 
     type: Any
     help: str = ""
@@ -48,19 +48,19 @@ class Field:
 
 @cache
 def grpo_fields() -> dict[str, Field]:
-    """Return the fields of TRL's GRPOConfig by name; empty if TRL is not installed."""
+    """Return the fields of TRL's GRPOConfig by name, or an empty mapping if TRL is not installed."""
     return _fields(_GRPO, "trl", "GRPOConfig")
 
 
 @cache
 def lora_fields() -> dict[str, Field]:
-    """Return the fields of peft's LoraConfig by name; empty if peft is not installed."""
+    """Return the fields of peft's LoraConfig by name, or an empty mapping if peft is not installed."""
     return _fields(_LORA, "peft", "LoraConfig")
 
 
 @cache
 def trackers() -> frozenset[str]:
-    """Return the trackers that transformers can report to; empty if transformers is not installed."""
+    """Return the trackers that transformers supports, or an empty set if transformers is not installed."""
     path = _source("transformers", "integrations/integration_utils.py")
     for node in ast.walk(_parsed(path)) if path is not None else ():
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
@@ -71,7 +71,7 @@ def trackers() -> frozenset[str]:
 
 
 def _fields(classes: tuple[tuple[str, str, str], ...], package: str, name: str) -> dict[str, Field]:
-    """Return the fields of a dataclass. `classes` lists the class after its bases."""
+    """Return the fields of a dataclass. In `classes`, the class comes after its bases."""
     if find_spec(package) is None:
         return {}
     fields: dict[str, Field] = {}
@@ -120,7 +120,7 @@ def _declared(path: Path, class_name: str) -> Iterator[tuple[str, Field]]:
 
 
 def _type(node: ast.expr) -> Any:
-    """Return the type of an annotation; Any if it does not consist of plain types."""
+    """Return the type for an annotation, or Any if it does not consist of plain types."""
     if isinstance(node, ast.Constant):
         return type(None) if node.value is None else _type(ast.parse(str(node.value), mode="eval").body)
     if isinstance(node, ast.Name):
@@ -151,7 +151,7 @@ def _union(nodes: list[ast.expr]) -> Any:
 
 @cache
 def _choices() -> dict[str, Any]:
-    """Return transformers' enumerations as types by name: SchedulerType is ``Literal["linear", "cosine", ...]``."""
+    """Return transformers' enumerations as types, by name. SchedulerType is ``Literal["linear", "cosine", ...]``."""
     paths = [path for enum_source in _ENUMS if (path := _source(*enum_source)) is not None]
     enumerations = {}
     for node in (node for path in paths for node in _parsed(path).body):
@@ -200,7 +200,8 @@ _BY_ERROR = {
     "mapping": dict,
 }
 _LISTED = 4
-"""The maximum number of choices that are joined by "or". Arbitrary: longer lists are hard to read that way."""
+"""The maximum number of choices that are joined by "or". The limit is arbitrary, but low because longer lists are hard
+to read in this form."""
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "greater_than": ("above", "gt"),
@@ -210,7 +211,7 @@ _BOUNDS = {
 
 
 def explained(error: Mapping[str, Any], type_: Any = None) -> str:
-    """Return the message for a pydantic error; `type_` is the expected type, if known."""
+    """Return the message for a pydantic error. `type_` is the expected type, if known."""
     kind, value, context = str(error["type"]), error.get("input"), error.get("ctx", {})
     if kind == "missing":
         return "is missing: add it"
@@ -231,7 +232,7 @@ def explained(error: Mapping[str, Any], type_: Any = None) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value as text in YAML's notation: ``true``, ``null (empty)``, ``'ten'``."""
+    """Return a value as a string in YAML's notation: ``true``, ``null (empty)``, ``'ten'``."""
     if value is None:
         return "null (empty)"
     return str(value).lower() if isinstance(value, bool) else shorten(value)
@@ -250,7 +251,7 @@ def _described(type_: Any) -> str:
 
 
 def _texts(type_: Any) -> list[str]:
-    """Return the texts that the Literals in a type allow."""
+    """Return the strings that the Literals in a type allow."""
     if get_origin(type_) is Literal:
         return [value for value in get_args(type_) if isinstance(value, str)]
     return [text for member in get_args(type_) for text in _texts(member)] if type_ is not None else []
@@ -270,12 +271,12 @@ def _suggestion(value: Any, expected: str) -> str:
 
 
 Place = tuple[str | int, ...]
-"""The path of a setting: ``("grpo", "max_steps")``, ``("guards", 0, "above")``."""
+"""The path of a setting, such as ``("grpo", "max_steps")`` or ``("guards", 0, "above")``."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: the path of its setting, and a description."""
+    """A fault: the path of the invalid setting and a description."""
 
     place: Place
     what: str
@@ -285,7 +286,7 @@ class Fault:
 
 
 class Faults(ValueError):
-    """Several faults in one setting; their paths are relative to that setting."""
+    """Several faults in one setting. Their paths are relative to this setting."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("; ".join(map(str, faults)))
@@ -293,7 +294,7 @@ class Faults(ValueError):
 
 
 def path_text(key_path: Place) -> str:
-    """Return the path of a setting as text: ``grpo.max_steps`` or ``guards[0].above``."""
+    """Return the path of a setting as a string, such as ``grpo.max_steps`` or ``guards[0].above``."""
     text = ""
     for part in key_path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -311,8 +312,8 @@ GRPO_DEFAULTS: dict[str, Any] = {
 checkpoints. The defaults for precision and gradient checkpointing depend on the device."""
 
 LARGE = 100_000_000
-"""On a GPU, models with more parameters recompute activations. An arbitrary limit: in smaller models, activations are
-small, and recomputing them costs time."""
+"""The number of parameters above which a model recomputes activations on a GPU. The limit is arbitrary. In smaller
+models, activations are small, and recomputing them takes time."""
 
 # Arbitrary: a small adapter in all linear layers, with an alpha of twice the rank.
 LORA_DEFAULTS: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
@@ -329,7 +330,7 @@ OWN_KEYS = {
     "eval_on_start": "eval",
     "do_eval": "eval",
 }
-"""Fields of GRPOConfig that are set by another setting, and the name of this setting."""
+"""A mapping from GRPOConfig fields that are set through another setting to the name of this setting."""
 
 NOT_SET = {
     "resume_from_checkpoint": "cannot be set here: use rewardkit train --resume",
@@ -344,10 +345,10 @@ _MODELS: dict[str, type[BaseModel]] = {}
 
 
 def checked_grpo(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the runner's defaults updated with `options`, in the types of GRPOConfig.
+    """Return the runner's defaults updated with `options`, converted to the types in GRPOConfig.
 
     Raises:
-        Faults: a field does not exist in GRPOConfig, belongs elsewhere, or has an invalid value.
+        Faults: a field does not exist in GRPOConfig, belongs in another setting, or has an invalid value.
     """
     faults = [Fault((name,), problem) for name in options if (problem := _not_here(str(name)))]
     trl_options = {name: value for name, value in options.items() if not _not_here(str(name))}
@@ -355,7 +356,7 @@ def checked_grpo(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_lora(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the runner's defaults updated with `options`, in the types of peft's LoraConfig.
+    """Return the runner's defaults updated with `options`, converted to the types in peft's LoraConfig.
 
     Raises:
         Faults: a field does not exist in LoraConfig, or has an invalid value.
@@ -364,9 +365,9 @@ def checked_lora(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_vllm(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the default ``mode`` updated with `options`, in the types of GRPOConfig.
+    """Return the default ``mode`` updated with `options`, converted to the types in GRPOConfig.
 
-    ``port`` is GRPOConfig's ``vllm_server_port``; other options are ``vllm_<name>``.
+    ``port`` is GRPOConfig's ``vllm_server_port``. Other options are named ``vllm_<name>`` in GRPOConfig.
 
     Raises:
         Faults: a field does not exist in GRPOConfig, or has an invalid value.
@@ -381,7 +382,7 @@ def checked_vllm(options: Mapping[str, Any]) -> dict[str, Any]:
 def vllm_arguments(vllm: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return ``vllm`` as arguments for GRPOConfig.
 
-    ``{"mode": "server", "port": 8}`` becomes ``use_vllm``, ``vllm_mode`` and ``vllm_server_port``."""
+    ``{"mode": "server", "port": 8}`` becomes ``use_vllm``, ``vllm_mode``, and ``vllm_server_port``."""
     if vllm is None:
         return {}
     known_fields = grpo_fields()
@@ -405,13 +406,13 @@ def _not_here(name: str) -> str:
 
 
 def settable_grpo_fields() -> dict[str, Field]:
-    """Return the fields of GRPOConfig that may be set under ``grpo``."""
+    """Return the GRPOConfig fields that can be set under ``grpo``."""
     return {name: field for name, field in grpo_fields().items() if not _not_here(name)}
 
 
 @cache
 def vllm_fields() -> dict[str, Field]:
-    """Return the fields of GRPOConfig that may be set under ``vllm``, without their prefix."""
+    """Return the GRPOConfig fields that can be set under ``vllm``, without their prefix."""
     prefixed = {name: field for name, field in grpo_fields().items() if name.startswith("vllm_")}
     unprefixed = {name.removeprefix("vllm_").removeprefix("server_"): field for name, field in prefixed.items()}
     return {name.removeprefix("vllm_"): field for name, field in prefixed.items()} | unprefixed
@@ -452,7 +453,7 @@ def _checked(
 
 
 def _takes_bool(field: Field) -> bool:
-    """Return whether the field accepts true and false as booleans, and not as 1 and 0."""
+    """Return whether the field accepts true and false as booleans rather than as 1 and 0."""
     try:
         TypeAdapter(field.type).validate_python(True, strict=True)
     except ValidationError:

@@ -14,14 +14,14 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError
 
 _PATIENCE_SECONDS = 15.0
-"""The seconds for which a failed process waits for the others to end. An arbitrary limit: without the failed process,
-the others also fail soon, or they hang."""
+"""The number of seconds for which a failed process waits for the other processes to end. The limit is arbitrary.
+Without the failed process, the other processes also fail soon, or they hang."""
 _TOGETHER = (0, 130, 143)
-"""Exit codes that all processes have in common: finished (0) and interrupted (130, 143)."""
+"""The exit codes that are always the same in all processes: finished (0) and interrupted (130, 143)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train; return the exit code of this process. The exit code of the run is written to the file ``--outcome``."""
+    """Train, and return this process's exit code. The run's exit code is written to the file ``--outcome``."""
     parser = argparse.ArgumentParser(description="One process in a run with several processes.")
     parser.add_argument("config", type=Path)
     parser.add_argument("--outcome", type=Path, required=True)
@@ -64,9 +64,9 @@ def _check_world(processes: int) -> None:
 
 
 def _all_ended(outcome: Path, code: int) -> bool:
-    """Return whether all processes on this machine have ended; the first process writes the exit code of the run.
+    """Return whether all processes on this machine have ended. The first process writes the run's exit code.
 
-    If one process exits with a failure, the launcher kills the others, and they cannot print their errors.
+    If one process exits with a failure, the launcher kills the other processes, which then cannot print their errors.
     """
     rank, count = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     if rank == 0:

@@ -1,4 +1,4 @@
-"""Trainer callbacks: one reads the trainer's progress and logs, the other stops the trainer after a checkpoint."""
+"""Trainer callbacks: one reads the trainer's progress and logs, and the other stops training after a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RewardCallback(TrainerCallback):
-    """A callback that passes the training progress to `evaluators` and the trainer's log to their records."""
+    """A callback that passes training progress to `evaluators` and the trainer's log to the evaluators' records."""
 
     def __init__(self, evaluators: Sequence[Evaluator]) -> None:
         self.evaluators = evaluators
@@ -56,7 +56,7 @@ class StopAfterCheckpoint(TrainerCallback):
 
     @property
     def waits(self) -> bool:
-        """True until the error is raised."""
+        """Whether the error has not been raised yet."""
         return self._error is not None
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:

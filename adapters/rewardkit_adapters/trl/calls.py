@@ -1,4 +1,4 @@
-"""One call of the trainer: its arguments, the rows of all processes, and information about its rollouts."""
+"""A trainer call: its arguments, the rows from all processes, and information about its rollouts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class TrainerCall:
     """The arguments of one call from the trainer.
 
     Attributes:
-        step: the trainer's step at the time of the call, which cannot be read from its state later; None if unknown.
+        step: the trainer's step at the time of the call, or None if unknown. It cannot be read from the trainer's state
+            after the call.
     """
 
     completions: list[Any]
@@ -37,7 +38,7 @@ class TrainerCall:
 
     @property
     def identity(self) -> tuple[int, ...]:
-        """The ids of the objects that the trainer passed, which exist as long as the call."""
+        """The ids of the objects that the trainer passed. They are valid as long as the call exists."""
         return (id(self.completions), id(self.prompts), *map(id, self.columns.values()))
 
     def equals(self, other: TrainerCall) -> bool:
@@ -50,7 +51,7 @@ class TrainerCall:
 
 
 def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:
-    """Return the call with the rows of all processes in rank order, and the index of this process's first row.
+    """Return the call with the rows from all processes in rank order, and the index of this process's first row.
 
     Raises:
         BindingError: a value in the call cannot be sent to another process.
@@ -82,7 +83,7 @@ def _log_part(log_extra: Any, rows: slice, column: str, values: Any) -> None:
 
 
 def _concatenated(lists: Iterable[Any]) -> Any:
-    """Return the lists joined into one; None if they are all None."""
+    """Return the concatenated lists, or None if all of them are None."""
     materialized = list(lists)
     return None if materialized[0] is None else [value for values in materialized for value in values]
 
@@ -93,18 +94,18 @@ class Episodes:
     """The settings for reading the trainer's completions.
 
     Attributes:
-        transcripts: the field of ``rollout_func`` that holds the messages of each episode.
-        is_error: decides whether the text of a tool result is an error.
+        transcripts: the ``rollout_func`` field that contains each episode's messages.
+        is_error: a function that decides whether a tool result's text is an error.
     """
 
     transcripts: str | None = None
     is_error: IsError | None = None
 
     def call(self, call: TrainerCall) -> TrainerCall:
-        """Return the call with the transcripts in place of the completions.
+        """Return the call with the completions replaced by the transcripts.
 
         Raises:
-            BindingError: the field of the transcripts is missing, or it does not hold messages.
+            BindingError: the transcript field is missing, or it does not contain messages.
         """
         name = self.transcripts
         if name is None:
@@ -138,7 +139,7 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """A sequence of flags: whether each completion was cut, that is, does not end with an end token.
+    """The flags for truncated completions, which do not end with an end token.
 
     The flags are computed on first use."""
 
@@ -151,7 +152,7 @@ class Cut:
 
 
 def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
-    """Warn if the trainer's rollouts hide data that the reward needs."""
+    """Warn if the trainer's rollouts do not expose data that the reward needs."""
     if trainer.has_rollout_function and episodes.transcripts is None:
         warn(
             "this trainer has a rollout_func, so each episode arrives as one assistant message. The "
@@ -168,7 +169,9 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
 
 
 def warn_of_environments(call: TrainerCall) -> None:
-    """Warn if the environments do not record: the reward then reads only the messages, and outages go unnoticed."""
+    """Warn if the environments do not record tool calls.
+
+    The reward then reads only messages, and outages go unnoticed."""
     plain = [
         environment
         for environment in call.context.get("environments") or ()
@@ -183,7 +186,7 @@ def warn_of_environments(call: TrainerCall) -> None:
 
 
 def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
-    """Warn if lengths in tokens include tool results. Return whether later batches need no check."""
+    """Warn if lengths in tokens include tool results. Return whether later batches need no further check."""
     if not any(binding.reads("completion_ids") for _, binding in bindings(reward)):
         return True
     if not any(_has_results(completion) for completion in call.completions):

@@ -1,4 +1,4 @@
-"""Checks at the first call of a trainer: is its sum the total of the reward?"""
+"""Checks on a trainer's first call that its sum equals the reward's total."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 _ALSO_REWARDS = {"maximum", "minimum"}
 _NAMESPACES = {"agents", "length"}
-"""Namespaces of functions, the names before a dot in expressions: ``length.between(1, 5)``."""
+"""The namespaces of functions, which come before a dot in expressions such as ``length.between(1, 5)``."""
 
 
 def weighted_expression(layout: RewardColumns, trainer_weights: Mapping[str, float]) -> str | None:
-    """Return the reward that a trainer with the weights `trainer_weights` trains; None if no sum is equivalent.
+    """Return the effective reward with the trainer's weights `trainer_weights`, or None if no sum is equivalent.
 
-    The result is an expression: ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The weights of the tree and of
-    the trainer are multiplied.
+    The result is an expression: ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The tree's weights and the
+    trainer's weights are multiplied.
     """
     scorer = Scorer(layout.scored)
     if layout.columns == "components":
@@ -86,7 +86,7 @@ def _home(name: str, before: Sequence[str]) -> str:
 
 
 def honored(trainer: Trainer, layout: RewardColumns) -> RewardColumns:
-    """Return `layout` with the weights that the trainer holds, if the layout allows that."""
+    """Return `layout` with the trainer's weights if the layout allows arbitrary weights."""
     trainer_weights = dict(trainer.weights()) if layout.honors else {}
     if trainer_weights.keys() != set(layout.names) or _agree(trainer_weights, layout):
         return layout
@@ -94,11 +94,11 @@ def honored(trainer: Trainer, layout: RewardColumns) -> RewardColumns:
 
 
 def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
-    """Check that the trainer's sum is the total, and warn of settings that change the meaning of the reward.
+    """Check that the trainer's sum equals the total, and warn about settings that change the reward's meaning.
 
     Raises:
-        RewardFailure: functions are missing, or the trainer's weights differ from those of the reward.
-        RewardDefinitionError: another function of the trainer has the same name as one of the reward's functions.
+        RewardFailure: functions are missing, or the trainer's weights differ from the reward's weights.
+        RewardDefinitionError: another of the trainer's functions has the same name as one of the reward's functions.
     """
     weight_pairs = trainer.weights()
     if not weight_pairs:
@@ -121,7 +121,7 @@ def _agree(trainer_weights: Mapping[str, float], layout: RewardColumns) -> bool:
 
 
 def _mismatch(trainer_weights: Mapping[str, float], layout: RewardColumns) -> str:
-    """Return the message for weights that differ: the settings with which the trainer and the reward agree.
+    """Return the error message for different weights, with the settings that make the trainer and the reward agree.
 
     The advice never drops a weight."""
     needed = dict(zip(layout.names, layout.weights, strict=True))
@@ -149,7 +149,7 @@ def _mismatch(trainer_weights: Mapping[str, float], layout: RewardColumns) -> st
 
 
 def check_alone(layout: RewardColumns) -> None:
-    """Raise BindingError if the reward needs the other processes but has no trainer through which to reach them."""
+    """Raise BindingError if the reward needs rows from other processes but has no trainer to reach these processes."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
         return
@@ -168,7 +168,7 @@ def _check_names(names: Sequence[str], layout: RewardColumns) -> None:
 
 
 def check_plain_sum(layout: RewardColumns) -> None:
-    """Raise RewardFailure if the plain sum of the columns is not the total."""
+    """Raise RewardFailure if the plain sum of the columns does not equal the total."""
     needed = dict(zip(layout.names, layout.weights, strict=True))
     if set(layout.weights) != {1.0}:
         raise RewardFailure(
@@ -187,7 +187,7 @@ def clash(name: str, count: int) -> str:
 
 
 def _warn_of_settings(trainer: Trainer, layout: RewardColumns) -> None:
-    """Warn of settings with which the trainer does not train the reward as it is defined."""
+    """Warn about trainer settings with which the trained reward differs from the defined reward."""
     if len(trainer.own) < len(trainer.reward_functions):
         warn_of_other_functions()
     if trainer.normalizes_each and not layout.separable:

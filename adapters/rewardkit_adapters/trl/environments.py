@@ -1,7 +1,7 @@
-"""Environments for a trainer: ``environment_factory=funcs.environments(Shop)`` makes environments that record.
+"""Environments for a trainer: ``environment_factory=funcs.environments(Shop)`` creates recorded environments.
 
-They record each call with a copy of its arguments, and distinguish an outage from an error of the policy: a row whose
-environment broke gets no learning signal, and the training continues.
+Recorded environments store each call with a copy of its arguments. They also distinguish outages from policy errors. If
+an environment breaks, its row gets no learning signal, and training continues.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rewardkit.rewards.agents import EnvironmentReward
 from rewardkit.tree.reward import Reward, bindings
 
 Made = Callable[[], Any]
-"""A factory of environments: a class, or a function without arguments."""
+"""An environment factory: a class, or a function without arguments."""
 
 
 @final
 @dataclass(frozen=True)
 class Environments:
-    """A picklable factory of recorded environments.
+    """A picklable factory for recorded environments.
 
     Attributes:
-        make: the class, or a function that makes an environment.
+        make: the environment class, or a function that creates an environment.
         watch: the settings for recording.
     """
 
@@ -50,7 +50,7 @@ def environments(
     timeout: float | None,
     outages: tuple[type[BaseException], ...],
 ) -> Any:
-    """Return the environment factory, or a dictionary of factories, for `RewardFunctions.environments`; see there."""
+    """Return the environment factory, or a dictionary of factories, as described in `RewardFunctions.environments`."""
     if timeout is not None and number(timeout, "environments: timeout") <= 0.0:
         raise RewardDefinitionError(
             f"environments: timeout must be a number of seconds greater than 0, got {timeout:g}"

@@ -1,4 +1,4 @@
-"""The evaluator behind a list of reward functions: it scores each batch once and reports the results."""
+"""The evaluator that a list of reward functions shares. It scores each batch once and reports the results."""
 
 from __future__ import annotations
 
@@ -49,10 +49,11 @@ if TYPE_CHECKING:
 
 
 MAX_PARTS = 64
-"""The maximum number of parts in one log entry. Arbitrary: users name parts, and may make up a name for each
-completion."""
+"""The maximum number of parts in one log entry. The limit is arbitrary, but necessary because users choose part names
+and may use a different name for each completion."""
 MAX_TOOLS = 64
-"""The maximum number of tools in one log entry. Arbitrary: a policy may make up names of tools."""
+"""The maximum number of tools in one log entry. The limit is arbitrary, but necessary because a policy may invent tool
+names."""
 
 logger = logging.getLogger("rewardkit")
 
@@ -60,8 +61,8 @@ logger = logging.getLogger("rewardkit")
 class OutcomeShares:
     """The shares of rows that were not scored. Thread-safe.
 
-    A share is logged from the first batch in which it is not zero. From then on, it is logged in every batch, because
-    the trainer averages over the batches in which it was logged.
+    A share is first logged in the first batch in which it is not zero. It is then logged in every batch, because the
+    trainer averages a metric only over the batches in which it was logged.
     """
 
     def __init__(self) -> None:
@@ -71,7 +72,7 @@ class OutcomeShares:
     def of(self, table: ScoreTable, tally: Tally) -> dict[str, float]:
         """Return the shares by component.
 
-        ``failed/<name>``, ``unparsable_gold/`` and ``errored/`` are shares of evaluated rows, ``abstained/`` and
+        ``failed/<name>``, ``unparsable_gold/``, and ``errored/`` are shares of the evaluated rows. ``abstained/`` and
         ``skipped/`` are shares of all rows.
         """
         shares = {}
@@ -94,10 +95,10 @@ class OutcomeShares:
 
 
 class TrajectoryReport:
-    """The numbers of trajectories, as means over completions. Thread-safe.
+    """The trajectory metrics, as means over completions. Thread-safe.
 
-    They are logged from the first batch in which completions consist of more than one text message. From then on, they
-    are logged in every batch, because the trainer averages over the batches in which they were logged.
+    The metrics are first logged in the first batch with completions that consist of more than one text message. They
+    are then logged in every batch, because the trainer averages a metric only over the batches in which it was logged.
     """
 
     def __init__(self) -> None:
@@ -106,7 +107,7 @@ class TrajectoryReport:
         self._lock = threading.Lock()
 
     def of(self, scored: Scored) -> dict[str, float]:
-        """Return ``trajectory/turns``, ``trajectory/calls`` and so on; ``trajectory/calls/<tool>`` for each tool."""
+        """Return ``trajectory/turns``, ``trajectory/calls``, ..., and ``trajectory/calls/<tool>`` for each tool."""
         batches, rows, *sums = scored.tally.trajectories.tolist()
         with self._lock:
             self._started |= batches > 0
@@ -136,17 +137,17 @@ class StageReport:
 
 
 def metrics(scored: Scored, means: Mapping[str, float], *, contributions: bool) -> dict[str, float]:
-    """Return the metrics of a batch of all processes.
+    """Return the metrics for a batch across all processes.
 
     ============================= ==================================================================
-    ``components/<name>``         mean raw score of the scored rows: not skipped, abstained, failed or errored
+    ``components/<name>``         mean raw score of the scored rows: not skipped, abstained, failed, or errored
     ``parts/<name>/<part>``       mean of a part of a score, over the rows that have it
     ``weights/<name>``            current weight of a term
-    ``contributions/<name>``      mean of a term, if `contributions`; their sum is the mean total
+    ``contributions/<name>``      mean of a term, if `contributions`; these means add up to the mean total
     ``gates/<name>``              share of rows that passed
     ``threshold/``, ``stage/``    current threshold of a gate, stage of a curriculum
     ``judge_calls/<name>``, ...   numbers that rewards measured
-    ``advantage_share/<name>``    share of the variance within groups that a term causes
+    ``advantage_share/<name>``    share of the variance within groups caused by a term
     ``unscorable``                share of completions without a learning signal
     ============================= ==================================================================
     """
@@ -187,49 +188,49 @@ def extras(table: ScoreTable) -> dict[str, list[Any]]:
 
 
 class Updates(Protocol):
-    """The updates that replace the reward of a running training; ``rewardkit_adapters.live`` implements them.
+    """The updates that replace a training run's reward. ``rewardkit_adapters.live`` implements this interface.
 
     Attributes:
-        version: the number of the update in force; 0 before the first.
+        version: the number of the active update, or 0 before the first update.
     """
 
     version: int
 
     def use(self, layout: RewardColumns) -> None:
-        """Replace the script's own reward by the one in `layout`, because the trainer holds other weights."""
+        """Replace the script's own reward with the reward in `layout`, because the trainer has different weights."""
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Switch to the version that the trainer's state names."""
+        """Switch to the version in the trainer's state."""
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
-        """Apply the requested updates; called on all processes before each step."""
+        """Apply the requested updates. This method is called on all processes before each step."""
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keep the last training batch of this process, so that the next reward can be tried on it."""
+        """Store this process's last training batch, so that the next reward can be tried on it."""
 
     def end(self, state: Any) -> None:
-        """Finish at the end of training."""
+        """Finish when training ends."""
 
     def refuse_elsewhere(self) -> None:
-        """Refuse all requests, because this process scores for a trainer in another process."""
+        """Reject all requests, because this process scores for a trainer in another process."""
 
 
 MakeUpdates = Callable[[str, RewardColumns], Updates]
-"""A factory of the updates of a run, given its local folder and the layout in the script; picklable."""
+"""A picklable function that creates a run's updates from the run's local folder and the script's layout."""
 
 
 @final
 @dataclass(frozen=True)
 class Options:
-    """The options of `to_trl` for one list of functions; picklable.
+    """The picklable `to_trl` options for one list of functions.
 
     Attributes:
-        limits: the shares of failed and errored rows above which a run stops.
+        limits: the shares of failed and errored rows above which the run stops.
         logs: whether to log metrics and scores through the trainer.
-        record: the folder of the record; None for no record.
-        make_updates: makes the `Updates` of a run; None for no updates.
+        record: the folder for the record, or None for no record.
+        make_updates: a function that creates the run's `Updates`, or None for no updates.
         episodes: the settings for reading completions.
-        radar: whether to look for signs that the reward is gamed.
+        radar: whether to look for signs of reward hacking.
     """
 
     limits: Limits
@@ -241,13 +242,13 @@ class Options:
 
 
 class Session:
-    """The state that is kept across the batches of one trainer.
+    """The state stored for one trainer across batches.
 
     Attributes:
-        strict: whether bugs raise, which they do until the first training batch is scored.
-        followed: whether one of rewardkit's callbacks is notified when the training ends.
-        warned_of_tokens: whether lengths in tokens need no further check for tool results.
-        radar: looks for signs that the reward is gamed; None if it is turned off.
+        strict: whether bugs raise exceptions, which they do until the first training batch has been scored.
+        followed: whether one of rewardkit's callbacks is notified when training ends.
+        warned_of_tokens: whether the check for tool results in token lengths is complete.
+        radar: the detector for signs of reward hacking, or None if it is disabled.
     """
 
     def __init__(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
@@ -260,10 +261,10 @@ class Session:
         self.reset(limits, scorer, watched)
 
     def reset(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
-        """Start again with another version of the reward, whose components have not scored any row yet.
+        """Restart with another version of the reward, whose components have not scored any rows yet.
 
         Args:
-            watched: the reward for the radar; None for no radar.
+            watched: the reward for the radar, or None for no radar.
         """
         self.breaker = Breaker(limits)
         self.columns.follow(scorer)
@@ -272,10 +273,10 @@ class Session:
 
 
 class Evaluator:
-    """The evaluator of a list of reward functions: it scores each batch once and reports the results.
+    """The evaluator for a list of reward functions. It scores each batch once and reports the results.
 
-    It also stops a run without a learning signal. It is pickled by identity: unpickled in the same process, it is the
-    same object. In another process, all its reward functions share one new evaluator.
+    It also stops a run that has no learning signal. An evaluator is pickled by identity: in the same process,
+    unpickling returns the same object. In another process, all of its reward functions share one new evaluator.
     """
 
     _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
@@ -312,11 +313,11 @@ class Evaluator:
 
     @property
     def reward(self) -> Reward:
-        """The reward that is trained, with the weights that the trainer holds."""
+        """The reward that is trained, with the trainer's weights."""
         return self.layout.reward
 
     def take(self, layout: RewardColumns, trainer: Trainer, state: Any) -> None:
-        """Switch to another reward from the next batch on."""
+        """Switch to another reward, starting with the next batch."""
         self.layout, self.scorer = layout, Scorer(layout.scored)
         self.memory.follow(self.scorer.followers, state)
         self.tables = BatchCache(readers=len(layout.names))
@@ -327,14 +328,14 @@ class Evaluator:
             self.recording.use(self.reward)
 
     def session(self, trainer: Trainer) -> Session | None:
-        """Return the session of a trainer; None before the trainer's first batch."""
+        """Return a trainer's session, or None before the trainer's first batch."""
         return self._sessions.get(trainer.instance) if trainer.known else self._alone
 
     def begin(self, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Take over the trainer's weights, and the version of the reward that the trainer's state names.
+        """Adopt the trainer's weights, and the reward version in the trainer's state.
 
         Args:
-            scoring: whether a batch is being scored, so that columns cannot change now.
+            scoring: whether a batch is being scored, so that the columns cannot change.
         """
         updates = self.updates
         layout = honored(trainer, self.layout) if updates is None or not updates.version else self.layout
@@ -348,7 +349,7 @@ class Evaluator:
             updates.begin(self, trainer, state, scoring=scoring)
 
     def end(self, trainer: Trainer, state: Any) -> None:
-        """Finish at the end of training, before the record is closed."""
+        """Finish when training ends, before the record is closed."""
         if self.updates is not None:
             self.updates.end(state)
         faults = self.faults(trainer)
@@ -360,15 +361,15 @@ class Evaluator:
                 self.recording.say(message, "warning")
 
     def faults(self, trainer: Trainer) -> str:
-        """Return the failures and errors if the training ended before the breaker could judge them; otherwise ""."""
+        """Return the failures and errors if training ended before the breaker could judge them, or "" otherwise."""
         session = self.session(trainer) if trainer.known else None
         return "" if session is None else session.breaker.faults
 
     def table(self, call: TrainerCall) -> Table:
-        """Return the columns of one batch, once its scores are reported.
+        """Return the columns for one batch after its scores have been reported.
 
-        The batch is scored, and then the scores go, one after another, to the updates, the radar, the schedules, the
-        log, the record, and last the breaker, which may stop the run.
+        The batch is scored, and its scores are passed to the updates, the radar, the schedules, the log, the record,
+        and finally the breaker, which may stop the run.
         """
         trainer = Trainer.behind(call.context.get("log_metric"), self)
         state = call.context.get("trainer_state") or self.state
@@ -408,7 +409,7 @@ class Evaluator:
         return scored.columns
 
     def _checked_session(self, trainer: Trainer, state: Any) -> Session:
-        """Return the session of `trainer`. The trainer is checked at each call until it passes the check."""
+        """Return `trainer`'s session. The trainer is checked on each call until it passes the check."""
         if not trainer.known:
             check_alone(self.layout)
             if self._elsewhere:
@@ -429,14 +430,14 @@ class Evaluator:
         return session
 
     def _add_callback(self, trainer: Trainer) -> None:
-        """Add a callback that records the trainer's log and its end, unless the trainer already has one."""
+        """Add a callback that records the trainer's log and the end of training, unless the trainer already has one."""
         if not any(self in getattr(callback, "evaluators", ()) for callback in trainer.callbacks):
             from rewardkit_adapters.trl.callbacks import RewardCallback
 
             trainer.add_callback(RewardCallback([self]))
 
     def _progress(self, trainer: Trainer, state: Any) -> Progress | None:
-        """Return the training progress; None if unknown."""
+        """Return the training progress, or None if unknown."""
         if state is not None:
             self.memory.recall(state)
         progress = progress_of(state, trainer.training, self.memory.means, self.memory.states)
@@ -454,10 +455,10 @@ class Evaluator:
         return progress
 
     def _search(self, radar: Radar, prepared: Prepared, scored: Scored, batch: Batch | None, *, split: bool) -> Scored:
-        """Pass the batch to the radar of the main process, and add the radar's scores to `scored`.
+        """Pass the batch to the main process's radar, and add the radar's scores to `scored`.
 
         Args:
-            split: whether the main process scored the rows of all processes, so that all of them need its radar's
+            split: whether the main process scored the rows from all processes, so that all processes need its radar
                 scores.
         """
         trainer, step = prepared.trainer, getattr(prepared.state, "global_step", None)
@@ -472,7 +473,7 @@ class Evaluator:
     def _report(
         self, prepared: Prepared, session: Session, scored: Scored, means: Mapping[str, float]
     ) -> Mapping[str, float]:
-        """Log the results of one batch; return the metrics for the record."""
+        """Log the results for one batch, and return the metrics for the record."""
         trainer, context = prepared.trainer, prepared.call.context
         measured = metrics(scored, means, contributions=self.layout.weighs)
         measured |= session.shares.of(scored.table, scored.tally)
@@ -499,12 +500,14 @@ class Evaluator:
         return measured | signs
 
     def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored, *, first: bool) -> None:
-        """Stop the run if too many rows failed or errored, a column has no readable golds, or a reward requested it.
+        """Stop the run after too many faults, or if a reward requested it.
 
-        The run stops after a checkpoint at the end of the step, or at once if that is impossible.
+        Faults are failed and errored rows, and columns without readable gold answers.
+
+        The run stops after a checkpoint at the end of the step, or immediately if no checkpoint can be saved.
 
         Args:
-            first: whether no training batch was scored before, so that there is nothing to save.
+            first: whether no training batch has been scored yet, so that there is nothing to save.
         """
         counts, names = scored.tally.faults.tolist(), list(scored.table.components)
         column_error = None

@@ -1,4 +1,4 @@
-"""to_trl: turn a reward into the list of reward functions that GRPOTrainer takes."""
+"""to_trl: turn a reward into a list of reward functions for GRPOTrainer."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
 
 
 class RewardFunction:
-    """One column of the reward, as a function that TRL can call.
+    """A reward column as a function that TRL can call.
 
-    ``function(completions=["42"], prompts=["6*7?"], answer=["42"])`` returns ``[1.0]``: one float per completion, or
-    None if it cannot be scored.
+    ``function(completions=["42"], prompts=["6*7?"], answer=["42"])`` returns ``[1.0]``. The list contains one float per
+    completion, or None for a completion that cannot be scored.
     """
 
     def __init__(self, evaluator: Evaluator, name: str) -> None:
@@ -46,7 +46,7 @@ class RewardFunction:
 
     @property
     def weight(self) -> float:
-        """The weight that the trainer must give this function at the start of training."""
+        """The weight that the trainer must use for this function at the start of training."""
         layout = self.evaluator.layout
         return layout.weights[layout.names.index(self.__name__)]
 
@@ -55,7 +55,7 @@ class RewardFunction:
 
 
 class RewardFunctions(list[Any]):
-    """The list for ``GRPOTrainer(reward_funcs=...)``.
+    """The list of reward functions for ``GRPOTrainer(reward_funcs=...)``.
 
     Add other reward functions with ``+``: ``rk.to_trl(reward) + ["org/reward-model"]`` is also a RewardFunctions list.
     """
@@ -65,7 +65,7 @@ class RewardFunctions(list[Any]):
         return list(dict.fromkeys(function.evaluator for function in self if isinstance(function, RewardFunction)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise RewardTypeError, because the trainer took a list inside another list for a function."""
+        """Raise RewardTypeError, because the trainer calls this list as a function if it is inside another list."""
         raise RewardTypeError(
             "rk.to_trl returns a list, but here it is inside another list. Pass it unchanged: "
             "reward_funcs=rk.to_trl(reward)"
@@ -73,19 +73,20 @@ class RewardFunctions(list[Any]):
 
     @property
     def reward(self) -> Reward:
-        """The reward from which the list was made."""
+        """The reward from which the list was created."""
         return self._evaluators[0].reward
 
     @property
     def reward_weights(self) -> list[float]:
-        """The weights for ``GRPOConfig(reward_weights=...)``. All are 1.0, TRL's default, with ``outputs="terms"``."""
+        """The weights for ``GRPOConfig(reward_weights=...)``. With ``outputs="terms"``, all are 1.0, TRL's default."""
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
-        """Return a TrainerCallback that gives schedules the training progress: ``callbacks=[funcs.callback()]``.
+        """Return a TrainerCallback that passes training progress to schedules: ``callbacks=[funcs.callback()]``.
 
-        You need it only if your TRL passes no ``trainer_state`` to reward functions. With ``record=``, the callback
-        also records the trainer's log. If you do not pass it, it is added at the first batch.
+        You need the callback only if your TRL version does not pass ``trainer_state`` to reward functions. With
+        ``record=``, the callback also records the trainer's log. In this case, if you do not pass the callback, it is
+        added at the first batch.
         """
         from rewardkit_adapters.trl.callbacks import RewardCallback
 
@@ -104,36 +105,37 @@ class RewardFunctions(list[Any]):
 
             trainer = GRPOTrainer(..., reward_funcs=funcs, environment_factory=funcs.environments(Shop))
 
-        Trajectories then have information that is missing in messages: the arguments before a tool changed them, a
-        result that was dropped because it was too long, a call that never ran. If a tool, ``reset`` or ``get_reward``
-        meets an outage (ConnectionError, TimeoutError, ``rk.RewardFailure``, the equivalents in common HTTP libraries),
-        the environment is broken: the training continues, and the row fails in every component, so it gives no learning
-        signal. A tool that calls ``sys.exit`` gets an error instead of ending the training.
+        Trajectories then contain information that messages do not: the arguments before a tool changed them, results
+        that were dropped because they were too long, and calls that never ran. If a tool, ``reset``, or ``get_reward``
+        raises an exception for an outage (ConnectionError, TimeoutError, ``rk.RewardFailure``, or an equivalent from a
+        common HTTP library), the environment is broken. Training continues, but the row fails in every component, so it
+        gives no learning signal. If a tool calls ``sys.exit``, the call results in an error and does not end training.
 
         Args:
-            environment: the class of the environment, a function that makes one, or a dictionary of these, from which
-                the column "environment" selects.
-            timeout: seconds for one call of a tool; after that, the environment is broken. A tool that does not return
-                continues in its thread, and the environment stays broken until it returns.
-            outages: further exception classes that mean that the environment broke.
+            environment: the environment class, a function that creates an environment, or a dictionary of classes and
+                functions, from which the column "environment" selects one.
+            timeout: the maximum number of seconds for one tool call. If a call takes longer, the environment is broken
+                until the call returns. The call continues in its thread.
+            outages: additional exception classes that indicate a broken environment.
 
         Raises:
-            RewardDefinitionError: the class has no ``reset``, or no tool.
-            RewardTypeError: `environment` cannot make environments, or `outages` are not exception classes.
+            RewardDefinitionError: the class has no ``reset`` method or no tools.
+            RewardTypeError: `environment` cannot create environments, or `outages` contains an object that is not an
+                exception class.
         """
         from rewardkit_adapters.trl.environments import environments
 
         return environments(environment, self.reward, timeout=timeout, outages=outages)
 
     def faults(self, trainer: Any) -> str:
-        """Return the failures and errors if a training of `trainer` ended before `failure_window` batches."""
+        """Return the failures and errors if `trainer`'s training ended before `failure_window` batches."""
         reports = [evaluator.faults(Trainer(trainer)) for evaluator in self._evaluators]
         return ", ".join(filter(None, reports))
 
     def flush(self) -> None:
-        """Wait until everything recorded so far is written.
+        """Wait until all recorded data has been written.
 
-        This happens automatically at the end of training and when the process exits. If you call the functions without
+        `flush` is called automatically when training ends and when the process exits. If you call the functions without
         a trainer, `flush` also marks the run as finished.
         """
         for evaluator in self._evaluators:
@@ -186,28 +188,30 @@ def to_trl(
 
     Args:
         reward: a reward, or a list of rewards and plain TRL functions, which are summed. If each item in the list
-            produces one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights the items as in TRL.
+            produces one column, as plain functions do, you can weight the items with
+            ``GRPOConfig(reward_weights=...)``, as in TRL.
         weights: one number for each item in the list. Also pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
-        outputs: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one function per
-            component, with raw scores. In this case, pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO
-            needs this form).
+        outputs: ``"terms"``: one function per term. The plain sum of the functions is the total. ``"components"``: one
+            function per component, which returns raw scores. GDPO requires this form. Also pass
+            ``reward_weights=funcs.reward_weights`` to GRPOConfig.
         record: the folder (or fsspec URL) for the record: completions, scores, terms, advantages, and the output of
             reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during training.
         logs: whether to log raw means, weights, gate pass rates, and faults through ``log_metric``, and each
-            completion's scores and notes through ``log_extra``. ``components/<name>`` is the mean over the scored
-            completions. In TRL's ``rewards/<name>/mean``, a skipped completion counts as 0, and a completion whose
-            function raised an exception counts as the lowest bound.
-        limits: an ``rk.Limits``: the fractions of failed and errored rows above which the run stops.
+            completion's scores and notes through ``log_extra``. ``components/<name>`` is the mean over scored
+            completions. In contrast, in TRL's ``rewards/<name>/mean``, a skipped completion counts as 0, and a
+            completion whose function raised an exception counts as the lower bound.
+        limits: an ``rk.Limits`` with the fractions of failed and errored rows above which the run stops.
         updates: whether to accept ``rewardkit update`` and ``rk.update_config`` during training, if `record` is a local
             folder.
-        transcripts: for a trainer with ``rollout_func``: the returned field that holds each episode's messages. These
-            messages replace the completions, so that the environment's text is never read as the answer.
-        is_error: a function that decides whether the text of a tool result is an error: it returns True, or the error
-            message. By default, a result is an error if it is an object whose only key is ``error``, as TRL writes it.
-        radar: whether to look for signs that the policy games the reward, using at most 1% of the training time. Some
-            completions are scored again with the gold answers for other prompts (never by judges, tested programs, or
-            functions that wait or were not written for rewardkit). The radar logs ``radar/foreign`` and
-            ``radar/strength``, and does not affect training.
+        transcripts: for a trainer with ``rollout_func``, the returned field that contains each episode's messages.
+            These messages replace the completions, so that the environment's text is never treated as the answer.
+        is_error: a function that decides whether a tool result's text is an error. If it is, the function returns True
+            or the error message. By default, a result is an error if it is an object whose only key is ``error``, which
+            is TRL's format.
+        radar: whether to look for signs of reward hacking, using at most 1% of the training time. For this purpose,
+            some completions are scored again with the gold answers for other prompts. The radar never calls judges,
+            tested programs, functions that wait, or functions that were not written for rewardkit. It logs
+            ``radar/foreign`` and ``radar/strength``, and does not affect training.
 
     Returns:
         A list of uniquely named, picklable functions, with ``.reward_weights`` and ``.callback()``. The functions share

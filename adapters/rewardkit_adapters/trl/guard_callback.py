@@ -1,4 +1,4 @@
-"""GuardCallback: compare the trainer's log with limits, and warn, stop or freeze when a value crosses its limit."""
+"""GuardCallback: compare the trainer's log with limits, and warn, stop, or freeze when a value crosses its limit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METRICS = {
     "total": "reward",
     "radar": RADAR,
 }
-"""The names in TRL's log of the metrics that guards watch by shorter names."""
+"""A mapping from guards' short metric names to the names in TRL's log."""
 FAILURE_RATE = "failure_rate"
 """The name of a metric that is computed from several numbers in the log."""
 
@@ -37,9 +37,9 @@ class Watch:
     """The state of one guard.
 
     Attributes:
-        crossed: whether the last mean crossed the limit.
-        value: the last mean; None before the first full window.
-        missed: the number of consecutive logs, each after a generation, without the watched value.
+        crossed: whether the last mean is beyond the limit.
+        value: the last mean, or None before the first full window.
+        missed: the number of consecutive log entries after a generation that do not contain the watched value.
     """
 
     def __init__(self, config: GuardConfig) -> None:
@@ -53,11 +53,11 @@ class Watch:
 
     @property
     def key(self) -> str:
-        """The key of the saved state. A guard with other settings has another key, and starts from scratch."""
+        """The key for the saved state. A guard with different settings has a different key and starts from scratch."""
         return self.config.model_dump_json()
 
     def look(self, logs: Mapping[str, Any], step: int, begun: int) -> None:
-        """Add the log entry after `step` steps; this process started training at step `begun`."""
+        """Add the log entry written after `step` steps. This process started training at step `begun`."""
         number = self._number(logs)
         if number is None:
             self.missed += "reward" in logs
@@ -77,7 +77,7 @@ class Watch:
         self.value, self.crossed = mean, self.config.crossed(mean)
 
     def restart(self, step: int) -> None:
-        """Start a new window at `step`. Lengths are still relative to the first window of the run."""
+        """Start a new window at `step`. Lengths remain relative to the run's first window."""
         self._start, self._entries, self.crossed, self.value = step, [], False, None
 
     def _number(self, logs: Mapping[str, Any]) -> float | None:
@@ -91,7 +91,7 @@ class Watch:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The names under which the trainer may log the value; the first one in the log is used."""
+        """The names under which the trainer may log the value. The first name found in the log is used."""
         name = self.config.watch
         return METRICS.get(name, name), f"components/{name}"
 
@@ -105,7 +105,7 @@ class Watch:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Load a state that `saved` returned."""
+        """Restore a state that `saved` returned."""
         self._start, self._first, self.crossed = saved["start"], saved["first"], saved["crossed"]
         self._entries = [(int(step), float(value)) for step, value in saved["entries"]]
 
@@ -116,7 +116,7 @@ class Watch:
 
 
 def _failure_rate(logs: Mapping[str, Any], component: str | None) -> float | None:
-    """Return the share of failed or errored rows of `component`, or the highest share; None if nothing was scored."""
+    """Return the share of failed or errored rows for `component`, or the highest share, or None without scores."""
     if "reward" not in logs:
         return None
     shares: dict[str, float] = {}
@@ -132,24 +132,24 @@ _SAVED = "guards"
 
 
 class GuardCallback(TrainerCallback):
-    """A callback with the guard rails for a training run.
+    """A callback that enforces guards during a training run.
 
     ::
 
         GRPOTrainer(..., callbacks=[GuardCallback([GuardConfig(watch="kl", above=0.5, action="stop")], funcs)])
 
-    All processes make the same decision, and a resumed run continues with the state of its guards.
+    All processes make the same decisions, and a resumed run restores the state of its guards.
 
     Args:
         guards: the limits.
-        funcs: the list that ``rk.to_trl`` returned. Messages are written to the run's record, and guards start again
-            when the reward changes.
-        tell: a function that is called with every message on the main process, for example to print it above a progress
-            bar.
+        funcs: the list that ``rk.to_trl`` returned. Messages are written to the run's record, and guards start a new
+            window when the reward changes.
+        tell: a function that is called with every message on the main process, for example to print the message above a
+            progress bar.
 
     Raises:
-        RewardDefinitionError: at the start of training or at the first log: a guard can never act.
-        RewardFailure: after the checkpoint: a guard stopped the run.
+        RewardDefinitionError: at the start of training or at the first log entry: a guard can never act.
+        RewardFailure: after a checkpoint: a guard stopped the run.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class GuardCallback(TrainerCallback):
 
     @property
     def frozen(self) -> bool:
-        """Whether the policy is currently not updated."""
+        """Whether the policy is currently frozen."""
         return any(watch.crossed and watch.config.action == "freeze" for watch in self._watches)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -216,7 +216,7 @@ class GuardCallback(TrainerCallback):
             raise error
 
     def _save(self, state: Any) -> None:
-        """Add the state of the guards to the next checkpoint."""
+        """Store the state of the guards for the next checkpoint."""
         if self._watches:
             states = {watch.key: {**watch.saved(), "versions": self._versions} for watch in self._watches}
             saved_in(state).setdefault(_SAVED, {}).update(states)
@@ -238,7 +238,7 @@ class GuardCallback(TrainerCallback):
             self._say(f"guard: {watch}{details}", state, logging.WARNING)
 
     def _found(self, watch: Watch) -> str:
-        """Return the alert to which a guard of the radar reacts, as the end of a message; empty for other guards."""
+        """Return the alert that triggered a radar guard, as the end of a message, or "" for other guards."""
         if RADAR not in watch.keys:
             return ""
         trainer = Trainer.calling(self)
@@ -316,12 +316,12 @@ class GuardCallback(TrainerCallback):
                 )
 
     def _scored_versions(self) -> list[int]:
-        """Return the versions that scored the batch in use; a step without a generation reuses an earlier batch."""
+        """Return the versions that scored the current batch. A step without a generation reuses an earlier batch."""
         return [evaluator.scored_version for evaluator in self._evaluators if evaluator.updates is not None]
 
 
 def drop_gradients(optimizer: Any) -> None:
-    """Drop the gradients, so that the next step of `optimizer` changes no weight, not even by momentum or decay."""
+    """Drop the gradients, so that `optimizer`'s next step does not change any weights, even by momentum or decay."""
     scaler = getattr(optimizer, "scaler", None)
     if scaler is not None:  # half precision: the scaler must process gradients before a step
         with suppress(RuntimeError):  # already done if the gradients were clipped

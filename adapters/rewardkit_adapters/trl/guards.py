@@ -1,4 +1,4 @@
-"""Guard rails: ``callbacks=[GuardCallback([GuardConfig(watch="kl", above=0.5, action="stop")], funcs)]``.
+"""Guards: ``callbacks=[GuardCallback([GuardConfig(watch="kl", above=0.5, action="stop")], funcs)]``.
 
 `GuardConfig` does not import torch or transformers, so a configuration can be read without them.
 """
@@ -18,7 +18,7 @@ Action = Literal["stop", "warn", "freeze"]
 
 
 class GuardConfig(BaseModel):
-    """A limit for a value logged by the trainer, and the action if the value crosses the limit.
+    """A limit for a value that the trainer logs, and the action to take if the value crosses the limit.
 
     ``GuardConfig(watch="length", above=2.0, action="stop")`` stops a run when completions become twice as long.
     """

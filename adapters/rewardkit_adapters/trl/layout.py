@@ -1,11 +1,11 @@
-"""The columns for a trainer, and the weights with which their sum is the total.
+"""The columns for a trainer, and the weights with which their sum equals the total.
 
-``"terms"``: one column per term, each with weight 1. ``"components"``: one column of raw scores per component. For a
-plain weighted sum, the weights are those of the sum. Any other tree gets a column ``total`` with weight 1, and its
-components have weight 0.
+With ``"terms"``, there is one column per term, each with weight 1. With ``"components"``, there is one column of raw
+scores per component. For a plain weighted sum, the columns have the weights of the sum. Any other tree gets a column
+``total`` with weight 1, and its components have weight 0.
 
-The trainer may weight the items of a list itself (``GRPOConfig(reward_weights=[1, 2])``). Such weights are not part of
-the scored tree, so the columns are raw, as with plain TRL functions.
+The trainer may weight the items in a list itself (``GRPOConfig(reward_weights=[1, 2])``). Such weights are not part of
+the scored tree, so the columns contain raw values, as with plain TRL functions.
 """
 
 from __future__ import annotations
@@ -47,21 +47,23 @@ class _Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class RewardColumns:
-    """The columns of one list of reward functions.
+    """The columns for one list of reward functions.
 
     Attributes:
         columns: the kind of columns.
         items: the rewards in the list.
         names: the names of the columns, which are also the names of the functions.
-        weights: the weights that the trainer must hold for the columns at the start of training.
-        schedules: the scheduled weights of ``"components"`` by name; they change during training.
+        weights: the weights that the trainer must use for the columns at the start of training.
+        schedules: the scheduled weights for ``"components"`` by name. They change during training.
         separable: whether each column can be normalized separately without losing its weight (GDPO).
-        owners: the index of the item from which each column comes; None if it comes from several items or from none.
+        owners: for each column, the index of the item that produces it, or None if several items or no items produce
+            it.
         scheduled: whether anything in the tree depends on training progress.
-        follows: whether a schedule depends on how well the policy does.
-        together: the rows that must be scored in one batch, even if they are spread over several processes.
-        raw: whether only the trainer holds the weights, so that the scored tree does not have them.
-        given: whether the user passed the weights to `to_trl`, so that the trainer must hold the same weights.
+        follows: whether a schedule depends on the policy's performance.
+        together: the kind of rows that must be scored in one batch, even if they are distributed over several
+            processes.
+        raw: whether only the trainer has the weights, so that they are not part of the scored tree.
+        given: whether the user passed the weights to `to_trl`, so that the trainer must use the same weights.
     """
 
     columns: Columns
@@ -79,10 +81,10 @@ class RewardColumns:
 
     @classmethod
     def of(cls, reward: Reward, columns: Columns, *, raw: bool = False) -> RewardColumns:
-        """Return the layout of one reward.
+        """Return the layout for one reward.
 
         Args:
-            raw: whether the trainer multiplies by the weights if the reward is a plain sum.
+            raw: whether the trainer applies the weights if the reward is a plain sum.
 
         Raises:
             RewardDefinitionError: as in `listed`.
@@ -95,10 +97,10 @@ class RewardColumns:
 
     @classmethod
     def listed(cls, items: Sequence[Reward], columns: Columns, weights: Sequence[float] | None = None) -> RewardColumns:
-        """Return the layout of a list of rewards; `weights` has one weight per reward, or is None if all are 1.
+        """Return the layout for a list of rewards. `weights` has one weight per reward, or is None if all are 1.
 
         Raises:
-            RewardDefinitionError: there is no term, `columns` is unknown, or a component is called ``total`` and the
+            RewardDefinitionError: there are no terms, `columns` is unknown, or a component is named ``total`` but the
                 total needs a separate column.
         """
         plain = cls._plain(tuple(items), columns)
@@ -136,40 +138,40 @@ class RewardColumns:
 
     @cached_property
     def honors(self) -> bool:
-        """Whether the trainer may hold arbitrary weights, because each item of the list gives one column."""
+        """Whether the trainer may use arbitrary weights, because each item in the list produces one column."""
         if self.given or len(set(self.owners)) < len(self.owners):
             return False
         return self.raw or self._free
 
     @cached_property
     def weighs(self) -> bool:
-        """Whether the columns are not the terms of the total, so that the trainer multiplies them by weights."""
+        """Whether the trainer must multiply the columns by weights, because they are not the terms of the total."""
         return self.columns == "components" or set(self.weights) != {1.0}
 
     @property
     def held(self) -> dict[str, float] | None:
-        """The weights of the columns by name if only the trainer holds them; otherwise None."""
+        """The column weights by name if only the trainer has them, or None otherwise."""
         return dict(zip(self.names, self.weights, strict=True)) if self.raw else None
 
     def holding(self, weights: Sequence[float]) -> RewardColumns:
-        """Return this layout with the weights that the trainer holds."""
+        """Return this layout with the trainer's weights."""
         return replace(self, weights=tuple(weights), raw=True)
 
     @cached_property
     def scored(self) -> Reward:
-        """The reward that is scored; its columns go to the trainer."""
+        """The reward that is scored, whose columns are passed to the trainer."""
         return _sum(self.items)
 
     @cached_property
     def reward(self) -> Reward:
-        """The reward that is trained, with the weights that the trainer holds."""
+        """The reward that is trained, with the trainer's weights."""
         if not self.raw or set(self.weights) == {1.0}:
             return self.scored
         weights_by_owner = dict(zip(self.owners, self.weights, strict=True))
         return weighted_sum_of([(weights_by_owner.get(index, 1.0), item) for index, item in enumerate(self.items)])
 
     def of_table(self, table: ScoreTable) -> dict[str, Floats]:
-        """Return the columns by name, each of shape (n,); NaN if a column abstained or the row is unscorable."""
+        """Return the columns by name, each with shape (n,), with NaN if a column abstained or the row is unscorable."""
         if self.columns == "terms":
             return {name: table.terms[name] for name in self.names}
         absent = np.isnan(table.total)
@@ -179,7 +181,7 @@ class RewardColumns:
         }
 
     def weighted(self, table: ScoreTable) -> ScoreTable:
-        """Return the scores with the trainer's weights in the terms and the total."""
+        """Return the scores with the trainer's weights applied to the terms and the total."""
         if not self.raw or set(self.weights) == {1.0}:
             return table
         factors = dict(zip(self.names, self.weights, strict=True))
@@ -201,7 +203,7 @@ class RewardColumns:
         *,
         normalizes_each: bool,
     ) -> Mapping[str, Floats]:
-        """Return the values that the trainer adds up, by name: the terms or, for GDPO, the normalized columns.
+        """Return the values that the trainer adds up, by name. These are the terms, or the normalized columns for GDPO.
 
         Args:
             columns: the columns from `of_table`.
@@ -214,7 +216,7 @@ class RewardColumns:
         return dict(zip(weights, parts, strict=True))
 
     def weights_at(self, progress: Progress | None) -> dict[str, float]:
-        """Return the current weights by name; empty if no weight is scheduled."""
+        """Return the current weights by name, or an empty mapping if no weight is scheduled."""
         return {name: float(sum(weight_now(part, progress) for part in parts)) for name, parts in self.schedules}
 
 
@@ -252,7 +254,7 @@ def _components(scorer: Scorer) -> _Plan:
 
 
 def _pure_weights(scorer: Scorer) -> dict[str, tuple[Weight, ...]] | None:
-    """Return the weights of each term of a plain weighted sum; None if weights differ by row (gates, means, routes)."""
+    """Return each term's weights in a plain weighted sum, or None if weights differ by row (gates, means, routes)."""
     names = {node: name for name, node in scorer.names.terms}
     weights: dict[str, tuple[Weight, ...]] = {}
     for weight, node in _summands(scorer.reward, 1.0):
@@ -273,7 +275,7 @@ def _summands(reward: Reward, weight: Weight) -> Iterator[tuple[Weight, Reward]]
 
 
 def _scales(node: Reward) -> bool:
-    """Return whether a term is a multiple or an average instead of the plain value of its reward."""
+    """Return whether a term is a multiple or an average rather than the plain value of its reward."""
     facts = node.facts
     return (
         facts.average or any(weight != 1.0 for weight in facts.weights or ()) or any(map(_scales, facts.addends or ()))
@@ -284,9 +286,9 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
     """Return the layout for the argument of `to_trl`.
 
     Raises:
-        RewardDefinitionError: the number of weights differs from the number of items, a weight is not finite, or as in
-            `RewardColumns.listed`.
-        RewardTypeError: as in `checked_tree`, or a weight is not a number.
+        RewardDefinitionError: as in `RewardColumns.listed`; also if the number of weights differs from the number of
+            items, or a weight is not finite.
+        RewardTypeError: as in `checked_tree`; also if a weight is not a number.
     """
     checked_tree(reward)
     rewards = list(reward) if isinstance(reward, (list, tuple)) else [reward]
@@ -315,12 +317,12 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
 
 
 def successor(reward: Any, weights: Mapping[str, float] | None) -> Reward:
-    """Return the tree of a reward that replaces one whose columns the trainer weights with `weights`.
+    """Return the tree for a reward that replaces another one. `weights` are the trainer's weights for the old columns.
 
-    A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own weights.
+    A list keeps these weights, as it keeps the weights in a GRPOConfig. Any other reward has its own weights.
 
     Raises:
-        RewardDefinitionError: a list has other columns, whose weights are unknown.
+        RewardDefinitionError: a list has different columns, whose weights are unknown.
         RewardTypeError: as in `checked_tree`.
     """
     tree = checked_tree(reward)
@@ -340,7 +342,7 @@ def checked_tree(reward: Any) -> Reward:
     """Return the tree for the argument of `to_trl`: a reward, a plain function, or a list of these.
 
     Raises:
-        RewardTypeError: the argument is a reward model, a result of `to_trl`, or another unsupported object.
+        RewardTypeError: the argument is a reward model, a `to_trl` result, or another unsupported object.
     """
     if hasattr(reward, "_evaluators"):
         raise RewardTypeError("rk.to_trl already returned this list. Join lists with +: rk.to_trl(a) + rk.to_trl(b)")

@@ -1,6 +1,6 @@
-"""The state of schedules that follow performance, kept in the trainer's state.
+"""The state of schedules that depend on performance, stored in the trainer's state.
 
-The trainer saves its state in checkpoints, so a resumed run needs no callback to continue.
+The trainer saves its state in checkpoints, so a resumed run can continue without a callback.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from rewardkit.progress import states
 from rewardkit.progress.schedule import PerformanceSchedule
 
 KEY = "rewardkit"
-"""The key of rewardkit's state among ``stateful_callbacks`` in ``trainer_state.json``."""
+"""The key for rewardkit's state in ``stateful_callbacks`` in ``trainer_state.json``."""
 
 
 class Memory:
-    """The states of the schedules `followers`, and the component means of the last training batch."""
+    """The states of the schedules `followers`, and the component means for the last training batch."""
 
     def __init__(self, followers: Sequence[PerformanceSchedule]) -> None:
         self._followers = followers
@@ -26,7 +26,7 @@ class Memory:
         self.means: Mapping[str, float] = {}
 
     def recall(self, trainer_state: Any) -> None:
-        """Load the states from `trainer_state` if it differs from that of the last call: the run is new or resumed."""
+        """Load the states from `trainer_state`, unless it is the same object as in the last call."""
         if self._owner is trainer_state:
             return
         self._owner = trainer_state
@@ -55,7 +55,7 @@ class Memory:
             saved_in(trainer_state).update(states.saved(self.states))
 
     def follow(self, followers: Sequence[PerformanceSchedule], trainer_state: Any) -> None:
-        """Switch to the schedules `followers`: known schedules keep their states, new ones start from the beginning."""
+        """Switch to the schedules `followers`. Known schedules keep their states."""
         saved_states = states.saved(self.states)
         self._followers = followers
         self.states = states.restored(states.initial(followers), saved_states)
@@ -68,7 +68,7 @@ class Memory:
 
 
 def saved_in(trainer_state: Any) -> dict[str, Any]:
-    """Return rewardkit's part of the next checkpoint; it is not saved if the trainer has no place for it."""
+    """Return rewardkit's part of the next checkpoint. It is not saved if the trainer cannot store it."""
     checkpoint: dict[str, Any] = _saved(trainer_state).setdefault(KEY, {})
     return checkpoint
 

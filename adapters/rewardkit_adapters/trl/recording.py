@@ -1,6 +1,6 @@
-"""The record of a run: ``rk.to_trl(reward, record="runs/x")`` writes every scored batch to the folder ``runs/x``.
+"""A run's record: ``rk.to_trl(reward, record="runs/x")`` writes every scored batch to the folder ``runs/x``.
 
-Recording does not affect the training: errors are logged, and no score changes.
+Recording does not affect training. Errors are logged, and scores do not change.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 _LOG = logging.getLogger("rewardkit")
 _FLUSH_SECONDS = 60.0
-"""Seconds to wait for the writer at the end of a run. An arbitrary limit: a disk that takes longer is considered
-lost."""
+"""The number of seconds to wait for the writer at the end of a run. The limit is arbitrary. A disk that takes longer is
+considered lost."""
 _MOST_PROMPTS = 100_000
-"""The maximum number of prompts whose lengths are kept. An arbitrary limit: more would take memory, and tokenizing a
-prompt again costs little."""
+"""The maximum number of prompts whose lengths are cached. The limit is arbitrary. A larger cache would use more memory,
+but tokenizing a prompt again takes little time."""
 _NOTHING = ScoreTable((), {}, {}, np.empty(0))
 
 
@@ -45,8 +45,8 @@ class Recording:
     """The record of the rows that one evaluator scores, opened at its first batch. Thread-safe.
 
     Args:
-        path: the folder of the run, or an fsspec address.
-        reward: the reward that is recorded.
+        path: the run's folder, or an fsspec URL.
+        reward: the reward to record.
 
     Raises:
         RewardTypeError: `path` is not a path.
@@ -74,7 +74,7 @@ class Recording:
 
     @property
     def folder(self) -> str | None:
-        """The local folder of the record; None for a remote address."""
+        """The local folder with the record, or None for a remote URL."""
         return self.path if Files.at(self.path).local else None
 
     def use(self, reward: Reward) -> None:
@@ -89,12 +89,12 @@ class Recording:
             self._lines.append(Line(message, "log", level, time=time.time()))
 
     def add(self, prepared: Prepared, scored: Scored, measured: Mapping[str, float]) -> None:
-        """Record a batch of this process.
+        """Record a batch from this process.
 
         Args:
-            prepared: the call of the trainer.
-            scored: the scores of the batch.
-            measured: the metrics of all processes.
+            prepared: the trainer's call.
+            scored: the batch's scores.
+            measured: the metrics across all processes.
         """
         call, trainer, state = prepared.call, prepared.trainer, prepared.state
         spread, normalization = scored.spread, trainer.way
@@ -129,7 +129,7 @@ class Recording:
     def log(self, logs: Mapping[str, Any], step: int) -> None:
         """Record the trainer's log entry after `step` steps (loss, KL, learning rate, ...) as ``trainer/<name>``.
 
-        The entry is written with the next batch, for the step that it belongs to. Metrics that rewardkit logged are
+        The entry is written with the next batch, but assigned to its own step. Metrics that rewardkit logged are
         skipped, because they are already recorded.
         """
         training = not any(name.startswith("eval_") for name in logs)
@@ -142,7 +142,7 @@ class Recording:
             self._logged.append(Logged(max(0, step - 1) if training else step, training, numbers))
 
     def training_begins(self) -> None:
-        """Start a new attempt if these functions have already been used in a training."""
+        """Start a new attempt if these functions have already been used for training."""
         with self._lock:
             self._new_attempt = self._trained
 
@@ -150,7 +150,7 @@ class Recording:
         """Write the remaining entries.
 
         Args:
-            finished: whether the training is complete. Without a trainer, every flush marks the run as finished.
+            finished: whether training is complete. Without a trainer, every flush marks the run as finished.
         """
         with self._lock, self._guard():
             if self._recorder is not None:
@@ -163,7 +163,7 @@ class Recording:
                     self._recorder.flush(_FLUSH_SECONDS)
 
     def _lengths_of(self, prompts: Any, trainer: Trainer) -> list[int | None] | None:
-        """Return the length of each prompt in tokens, as the trainer tokenizes it; None if that is unknown."""
+        """Return the number of tokens in each prompt, as tokenized by the trainer, or None if unknown."""
         lengths_by_prompt = self._prompt_lengths
         if lengths_by_prompt is None or prompts is None or not trainer.known:
             return None
@@ -184,9 +184,9 @@ class Recording:
         return lines
 
     def _open(self, trainer: Trainer, step: int | None) -> None:
-        """Start an attempt at the first batch, and when a training starts again or resumes from an earlier step.
+        """Start an attempt at the first batch, and when training restarts or resumes from an earlier step.
 
-        All processes start the attempt at the same batch, with the number that the main process chooses.
+        All processes start the attempt at the same batch. The main process chooses the attempt number.
         """
         is_earlier = trainer.training and step is not None and step < self._last_step
         if self._new_attempt or is_earlier:
@@ -210,7 +210,7 @@ class Recording:
             self._trained, self._last_step = True, -1 if step is None else step
 
     def _warn_of_earlier_training(self) -> None:
-        """Warn if a training that starts from step 0 hides an earlier training in the same folder."""
+        """Warn if a training run that starts from step 0 hides an earlier run in the same folder."""
         with self._guard():
             if not any(part.attempt < (self._attempt or 0) for part in Files.at(self.path).parts(COMMITTING)):
                 return
@@ -224,7 +224,7 @@ class Recording:
             self.say(message, "warning")
 
     def _next_attempt(self) -> int:
-        """Return the number of the next attempt; 0 if the folder cannot be read, so that the next batch tries again."""
+        """Return the number of the next attempt, or 0 if the folder cannot be read, so that the next batch retries."""
         attempt = 0
         with self._guard():
             attempt = next_attempt(self.path)
@@ -241,7 +241,7 @@ class Recording:
 
 
 def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics of all processes, and those of this process: seconds, and the diversity of completions."""
+    """Return the metrics across all processes and two metrics for this process: seconds and completion diversity."""
     metrics = {**measured}
     for name, (_, failed, errored, _, unparsable, _) in zip(scored.table.components, scored.tally.faults, strict=True):
         if any(f"{kind}/{name}" in measured for kind in ("failed", "errored", "unparsable_gold")):

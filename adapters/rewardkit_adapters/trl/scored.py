@@ -1,4 +1,4 @@
-"""A scored batch: the scores of this process, and their sums over all processes."""
+"""A scored batch: the scores from this process, and their sums over all processes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 @dataclass(frozen=True)
 class Prepared:
-    """A call of the trainer, with everything needed to score it.
+    """A trainer call with everything needed to score it.
 
     Attributes:
-        state: the trainer's TrainerState; None if unknown.
-        progress: the training progress; None if unknown.
-        strict: whether a bug in a reward function raises.
+        state: the trainer's TrainerState, or None if unknown.
+        progress: the training progress, or None if unknown.
+        strict: whether a bug in a reward function raises an exception.
         episodes: the settings for reading completions.
     """
 
@@ -57,17 +57,17 @@ class Scored:
         addends: the names of the columns that the trainer adds up.
         totals: (n,) the sums of these columns.
         parts: ``<component>/<part>`` -> the number of rows with the part, and the sum of the part.
-        spread: the totals relative to their groups; None if groups are incomplete or nothing is recorded.
+        spread: the totals relative to their groups, or None if groups are incomplete or nothing is recorded.
         groups: (n,) the group of each row.
         cut: whether a group continues in another batch.
-        processes: the number of processes among which the rows are divided.
-        seconds: the time that scoring took.
-        lines: the lines that reward functions printed and logged, if the batch is recorded.
-        durations: component -> the seconds of each call, if the batch is recorded.
-        trajectories: the numbers of the trajectories; None for plain texts.
-        tools: tool -> the number of its calls.
-        foreign: (n,) totals with the gold answers of other prompts, for the rows that the radar scored; None if it
-            scored no row.
+        processes: the number of processes over which the rows are distributed.
+        seconds: the scoring time.
+        lines: the lines that reward functions printed or logged, if the batch is recorded.
+        durations: component -> the duration of each call in seconds, if the batch is recorded.
+        trajectories: the trajectory metrics, or None for plain-text completions.
+        tools: tool -> the number of calls to the tool.
+        foreign: (n,) totals with the gold answers for other prompts, for the rows that the radar scored, or None if the
+            radar did not score any rows.
     """
 
     table: ScoreTable
@@ -88,7 +88,7 @@ class Scored:
     foreign: ForeignScores | None = None
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
-        """Return the rows from `start` to `stop` (exclusive); only the main process gets the lines without a row."""
+        """Return the rows from `start` to `stop` (exclusive). Only the main process gets lines without a row."""
         lines = [line for line in self.lines if main and line.row is None]
         lines += [
             replace(line, row=line.row - start)
@@ -114,8 +114,8 @@ class Result(NamedTuple):
 
     Attributes:
         scored: the scores.
-        batch: the rows that this process scored; None if the main process scored them.
-        rows: the slice of `scored` with the rows of this process; None if all rows are from this process.
+        batch: the rows that this process scored, or None if the main process scored them.
+        rows: the slice of `scored` with this process's rows, or None if all rows are from this process.
     """
 
     scored: Scored
@@ -124,12 +124,12 @@ class Result(NamedTuple):
 
 
 def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded: bool) -> Result:
-    """Score the rows of this process, and sum the tallies of all processes.
+    """Score this process's rows, and sum the tallies from all processes.
 
-    If a group continues in another process, the main process scores the rows of all processes.
+    If a group continues in another process, the main process scores the rows from all processes.
 
     Args:
-        recorded: whether to capture the output and the log lines of reward functions.
+        recorded: whether to capture reward functions' output and log lines.
 
     Raises:
         BindingError: a column is missing, or the reward compares completions that are not all in this process.
@@ -168,7 +168,7 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
 def _score_call(
     scorer: Scorer, layout: RewardColumns, prepared: Prepared, recorded: bool, *, processes: int
 ) -> tuple[Scored, Batch]:
-    """Score all rows of the call, and return the scores with the batch."""
+    """Score all rows in the call, and return the scores and the batch."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
     generations = trainer.num_generations
     batch = Batch(
@@ -215,7 +215,7 @@ def _score_call(
 
 
 def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
-    """Return the sums of the trainer's addends, shape (n,); NaN where `total` is NaN."""
+    """Return the sums of the trainer's addends, shape (n,), with NaN for rows whose `total` is NaN."""
     addend_rows = np.array(addends)
     absent = np.isnan(addend_rows)
     if absent.any():

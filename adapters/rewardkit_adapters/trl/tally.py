@@ -1,4 +1,4 @@
-"""The sums over one batch. The tallies of all processes add up to the tally of the whole batch."""
+"""The sums over one batch. The tallies from all processes add up to the tally for the whole batch."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from rewardkit.online.faults import fault_counts
 from rewardkit.record.trajectories import Trajectories
 
 TRAJECTORY = ("turns", "calls", "errors", "unfinished", "pending", "malformed_calls", "broken")
-"""The numbers of trajectories that are summed."""
+"""The trajectory metrics that are summed."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums over the rows of a batch.
+    """The sums over the rows in a batch.
 
     Attributes:
-        rows: (2,) the number of rows, and of unscorable rows.
+        rows: (2,) the number of rows, and the number of unscorable rows.
         faults: (components, 6) the numbers of rows that were evaluated, failed, errored, failed without harm, have an
-            unreadable gold, and have a readable gold (`fault_counts`).
-        parts: (1,) the number of parts of scores; their names may differ between processes.
+            unreadable gold answer, and have a readable gold answer (`fault_counts`).
+        parts: (1,) the number of score parts, whose names may differ between processes.
         stops: (1,) the number of processes in which a reward stopped the run.
         absent: (components, 2) the numbers of abstained and skipped rows.
-        sums: (components, 2) the number of scored rows, and the sum of their scores.
+        sums: (components, 2) the number of scored rows, and the sum of these rows' scores.
         followed: (followed, 3) the sums of the components that schedules follow, as `column.sums` returns them.
         weights: (terms, 2) the number of rows to which a term applies, and the sum of the term's weights over these
             rows.
-        gates: (gates, 2) the numbers of rows that reached a gate, and that passed it.
+        gates: (gates, 2) the number of rows that reached a gate, and the number of rows that passed the gate.
         contributions: (terms,) the sums of the terms.
         caused: (addends,) the variance within groups that each addend causes.
         variance: (1,) the variance within groups.
-        moments: (3,) the number, the sum and the sum of squares of the scored totals.
+        moments: (3,) the number, the sum, and the sum of squares of the scored totals.
         trajectories: (9,) the number of batches with more than plain messages, the number of trajectories, and the sums
-            of their numbers in the order of `TRAJECTORY`.
+            of the trajectory metrics in the order of `TRAJECTORY`.
     """
 
     rows: Floats
@@ -74,12 +74,12 @@ class Tally:
 
         Args:
             addends: name -> (n,) the columns that the trainer adds up.
-            groups: (n,) the group of each row; None if groups are incomplete, so that the variance within groups is
+            groups: (n,) the group of each row, or None if groups are incomplete and the variance within groups is
                 unknown.
             scale: the divisor of the trainer's advantages.
             followed: the components that schedules follow.
-            totals: (n,) the sums of the addends, if they differ from the totals of the table.
-            trajectories: the trajectories of the rows; None for plain texts.
+            totals: (n,) the sums of the addends, if they differ from the totals in the table.
+            trajectories: the rows' trajectories, or None for plain-text completions.
         """
         unscorable = np.isnan(table.total)
         columns = table.components.values()
@@ -119,7 +119,7 @@ class Tally:
         }
 
     def summed(self, over_ranks: Callable[[Floats], Floats]) -> Tally:
-        """Return the tally of all processes. A single call of `over_ranks` sums all numbers."""
+        """Return the tally for all processes. A single call to `over_ranks` sums all numbers."""
         arrays: tuple[Floats, ...] = astuple(self)
         flat = over_ranks(np.concatenate([array.ravel() for array in arrays]))
         pieces = np.split(flat, np.cumsum([array.size for array in arrays])[:-1])

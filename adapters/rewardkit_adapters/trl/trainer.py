@@ -1,7 +1,7 @@
 """The trainer behind a call: whether it trains or evaluates, its generations per prompt, and its reward weights.
 
-TRL passes ``log_metric`` to every reward function. It is a bound method of the trainer, and the only way to reach the
-trainer. Every attribute is read defensively, because an older or patched TRL may lack any of them.
+TRL passes ``log_metric`` to every reward function. It is a bound method of the trainer, and the only way to access the
+trainer. Every attribute is read defensively, because an older or patched TRL version may lack it.
 """
 
 from __future__ import annotations
@@ -22,37 +22,38 @@ T = TypeVar("T")
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 _PER_FUNCTION = ("reward_funcs", "reward_func_names", "reward_processing_classes")
-"""The lists in the trainer that have one item per reward function."""
+"""The trainer attributes that are lists with one item per reward function."""
 
 
 class Trainer:
-    """The current state of a trainer, as seen by one of its evaluators; ``Trainer(None)`` if there is no trainer.
+    """A trainer's current state, as seen by one of its evaluators, or ``Trainer(None)`` if there is no trainer.
 
-    The trainer is read once, when the object is created, so create a new one for each call.
+    The trainer is read once, when this object is created, so create a new object for each call.
     ``Trainer.behind(log_metric).training`` is False during evaluation.
 
     Args:
         trainer: the trainer itself.
-        evaluator: the evaluator whose reward functions `own` lists.
+        evaluator: the evaluator whose reward functions are listed in `own`.
 
     Attributes:
-        instance: the trainer itself; None if there is none.
-        known: whether there is a trainer.
-        training: False during evaluation; True if unknown.
-        num_generations: the number of completions per prompt, in training or in evaluation; None if unknown.
-        limits: ``limit/tokens``: the length in tokens at which completions are cut.
-        end_tokens: the tokens that end a completion before the limit, as the trainer counts clipped completions.
+        instance: the trainer itself, or None if there is no trainer.
+        known: whether a trainer exists.
+        training: False during evaluation, and True if unknown.
+        num_generations: the number of completions per prompt, in training or evaluation; None if unknown.
+        limits: ``limit/tokens``, the number of tokens at which completions are truncated.
+        end_tokens: the tokens that end a completion before the limit. The trainer counts other completions as clipped.
         runs_calls: whether the trainer parses and runs the policy's tool calls, with tools or in an environment.
         logs_completions: whether the trainer logs a table of completions.
-        normalizes_each: whether the trainer normalizes each reward function separately before it adds them up (GDPO).
-        reward_functions: all reward functions, including those of `evaluator`.
-        own: (index, name) of each function of `evaluator`.
-        scale: the divisor of advantages: the standard deviation of the group, of the batch, or none.
-        way: how the trainer computes advantages; None if they do not depend on `evaluator` alone.
-        can_stop_later: whether a callback can stop the training after a checkpoint.
-        rank: the number of this process, from 0.
+        normalizes_each: whether the trainer normalizes each reward function separately before it adds up the results
+            (GDPO).
+        reward_functions: all reward functions, including `evaluator`'s functions.
+        own: (index, name) for each of `evaluator`'s functions.
+        scale: the divisor for advantages: the standard deviation of the group or of the batch, or none.
+        way: the method that the trainer uses to compute advantages, or None if they do not depend on `evaluator` alone.
+        can_stop_later: whether a callback can stop training after a checkpoint.
+        rank: the rank of this process, starting at 0.
         processes: the number of processes that train together.
-        is_main: True in the process that logs.
+        is_main: whether this is the process that logs.
     """
 
     def __init__(self, trainer: Any, evaluator: object = None) -> None:
@@ -97,7 +98,7 @@ class Trainer:
 
     @classmethod
     def calling(cls, callback: object, evaluator: object = None) -> Trainer:
-        """Return the trainer that is calling `callback` now."""
+        """Return the trainer that is currently calling `callback`."""
 
         def calls(owner: Any) -> bool:
             callbacks = getattr(getattr(owner, "callback_handler", None), "callbacks", ())
@@ -108,8 +109,8 @@ class Trainer:
     def prompt_lengths(self, prompts: list[Any]) -> list[int] | None:
         """Return the lengths of prompts in tokens, with the trainer's chat template and tools.
 
-        Returns None if the lengths cannot be known: for an older trainer, for images, or if an environment or a
-        function changes the prompts.
+        Return None if the lengths are unknown because the trainer is old, prompts contain images, or an environment or
+        a function changes the prompts.
         """
         # The only method of TRL that tokenizes a prompt as for a generation. Other versions may lack it.
         tokenize = getattr(self._trainer, "_tokenize_prompts", None)
@@ -124,14 +125,14 @@ class Trainer:
 
     @property
     def has_rollout_function(self) -> bool:
-        """Whether a user-defined function makes the completions."""
+        """Whether a user-defined function generates the completions."""
         return getattr(self._trainer, "rollout_func", None) is not None
 
     def log_alone(self, values: Mapping[str, float]) -> None:
         """Log numbers that only this process has.
 
-        ``log_metric`` would average them over all processes, and an older TRL waits until all processes have logged the
-        same names.
+        ``log_metric`` would average the numbers over all processes. In addition, older TRL versions wait until all
+        processes have logged the same names.
         """
         metrics: Any = getattr(self._trainer, "_metrics", {}).get("train")
         for name, value in values.items() if metrics is not None else ():
@@ -143,7 +144,7 @@ class Trainer:
         return list(getattr(self._trainer, "reward_func_names", []))
 
     def weights(self) -> list[tuple[str, float]]:
-        """Return (name, weight) for each function of the evaluator; empty if the trainer does not expose weights."""
+        """Return (name, weight) for each of the evaluator's functions, or [] if the trainer does not expose weights."""
         reward_weights = getattr(self._trainer, "reward_weights", None)
         # The shortest number that equals the weight in float32: 0.3 instead of 0.30000001192092896.
         return (
@@ -153,7 +154,7 @@ class Trainer:
         )
 
     def set_weights(self, weights: Mapping[str, float]) -> None:
-        """Set the weights of the evaluator's functions for the sum that follows this call.
+        """Set the weights of the evaluator's functions for the trainer's next sum.
 
         Raises:
             RewardFailure: the trainer does not expose its weights.
@@ -168,7 +169,7 @@ class Trainer:
             reward_weights[index] = weights[name]
 
     def refusal(self, names: Sequence[str]) -> str | None:
-        """Return why functions with `names` cannot replace the functions of the evaluator; None if they can."""
+        """Return why functions with `names` cannot replace the evaluator's functions, or None if they can."""
         if not self.known:
             return "the trainer is not known, so its reward functions cannot be replaced"
         lists = [getattr(self._trainer, name, None) for name in _PER_FUNCTION]
@@ -205,7 +206,7 @@ class Trainer:
         self.even_out("rewards", removed, names, math.nan)
 
     def even_out(self, part: str, removed: Iterable[str], present: Iterable[str], absent: Any) -> None:
-        """Make all columns in one part of the completions table equally long; otherwise TRL cannot print the table."""
+        """Make all columns in one part of the completions table equally long, so that TRL can print the table."""
         logs = getattr(self._trainer, "_logs", {})
         columns, length = logs.get(part, {}), len(logs.get("prompt", ()))
         for name in removed:
@@ -233,7 +234,7 @@ class Trainer:
         return np.asarray(self._accelerator.reduce(tensor, reduction="sum").tolist())
 
     def of_each_process(self, value: T) -> list[T]:
-        """Return the `value` of every process in rank order, in one collective call."""
+        """Return the `value` from every process in rank order, in one collective call."""
         if self.processes == 1:
             return [value]
         from accelerate.utils import gather_object
@@ -241,7 +242,7 @@ class Trainer:
         return list(gather_object([value]))
 
     def on_main(self, compute: Callable[[], T]) -> T:
-        """Call `compute` on the main process; return its result, or raise its error, on all processes."""
+        """Call `compute` on the main process, and return its result or raise its error on all processes."""
         if self.processes == 1:
             return compute()
         from accelerate.utils import broadcast_object_list

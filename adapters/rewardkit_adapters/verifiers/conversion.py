@@ -1,4 +1,4 @@
-"""from_verifiers: use a rubric, a task or a reward function of verifiers as a Reward, with the same numbers.
+"""from_verifiers: use a verifiers rubric, task, or reward function as a Reward, with the same numbers.
 
 ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` is ``correct + 0.2 * format``.
 """
@@ -52,7 +52,7 @@ from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps, ch
 
 
 def free_main_thread() -> bool:
-    """Return whether this is the main thread and has no running event loop, as it does in a notebook."""
+    """Return whether this is the main thread and no event loop is running in it. In a notebook, a loop is running."""
     if threading.current_thread() is not threading.main_thread():
         return False
     try:
@@ -63,7 +63,7 @@ def free_main_thread() -> bool:
 
 
 def run_here(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run `work` to completion in this thread. If interrupted, cancel all tasks that are still running."""
+    """Run `work` to completion in this thread. On an interrupt, cancel all tasks that are still running."""
     loop = _loop()
     try:
         return loop.run_until_complete(work)
@@ -77,7 +77,7 @@ def run_here(work: Coroutine[Any, Any, Any]) -> Any:
 
 @functools.cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return the one event loop for all batches. The open connections of a judge's client belong to it."""
+    """Return the event loop that all batches share, because a judge client's open connections belong to one loop."""
     loop = asyncio.new_event_loop()
     atexit.register(loop.close)
     return loop
@@ -86,27 +86,27 @@ def _loop() -> asyncio.AbstractEventLoop:
 _UNBOUNDED = (-np.inf, np.inf)
 _OUTAGES = {"ConnectionError", "TimeoutError", "TransportError", "APIConnectionError", "RateLimitError"}
 _OUTAGES |= {"InternalServerError", "InfraError"}
-"""Names of exception classes for outages, which the completion does not cause: Python's, those of LLM clients, and
-verifiers' own."""
+"""The names of exception classes for outages, which are not caused by the completion. They include classes from Python,
+LLM clients, and verifiers."""
 
 Bound = tuple[Callable[..., Any], dict[str, Any]]
 """A call: the function and its keyword arguments."""
 
 
 Arguments = Callable[["VerifiersReward", Batch, Sequence[int]], Bound]
-"""A function that makes the call of a reward function for some rows of a batch: for one row, or for all completions of
-a prompt."""
+"""A function that returns the reward function call for some rows in a batch: for one row, or for all completions for a
+prompt."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class VerifiersReward(Reward):
-    """One reward function of verifiers. Its values have no declared bounds.
+    """A verifiers reward function. Its values have no declared bounds.
 
     Attributes:
-        grouped: whether one call scores all completions of a prompt.
-        owner: the rubric or task of the function; equal functions of one owner are one reward.
-        after: the reward to score first, because this reward may read values that the other one leaves in the state.
+        grouped: whether one call scores all completions for a prompt.
+        owner: the rubric or task that contains the function. Equal functions with the same owner are one reward.
+        after: the reward to score before this one, which may read values that the other reward stores in the state.
     """
 
     function: Callable[..., Any]
@@ -169,10 +169,10 @@ class VerifiersReward(Reward):
         evaluation.faulted([replace(fault, row=where[at]) for at, fault in checked.faults.items()])
 
     def accepted(self, function: Callable[..., Any], objects: Mapping[str, Any], where: str) -> Bound:
-        """Bind `function` as verifiers does: to the `objects` that it names, or to all objects if it has ``**kwargs``.
+        """Bind `function` as verifiers does: pass the `objects` that it names, or all objects if it has ``**kwargs``.
 
         Raises:
-            BindingError: a required argument is missing from `objects`; verifiers would score 0.0.
+            BindingError: a required argument is missing from `objects`. verifiers would give a score of 0.0.
         """
         parameters = inspect.signature(function).parameters.values()
         for parameter in parameters:
@@ -246,7 +246,7 @@ def _run_all(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> 
 
 
 def _classify_error(error: Exception) -> Exception:
-    """Return `error`; if an outage of a service caused it, return a RewardFailure instead."""
+    """Return `error`, or a RewardFailure if a service outage caused it."""
     cause: BaseException | None = error
     while cause is not None:
         if any(kind.__name__ in _OUTAGES for kind in type(cause).__mro__):
@@ -256,7 +256,7 @@ def _classify_error(error: Exception) -> Exception:
 
 
 def _convert_result(returned: Any) -> Any:
-    """Convert the result of a function for `check_results`.
+    """Convert a function's result for `check_results`.
 
     A mapping of scores becomes their sum, with the scores as parts."""
     if returned is None:
@@ -282,12 +282,12 @@ def unwrapped(function: Any) -> Any:
 State = dict[str, Any]
 
 INPUT_FIELDS = ("prompt", "answer", "info", "example_id")
-"""Columns with a special meaning in verifiers; functions get the other columns by name."""
+"""Columns with a special meaning in verifiers. Functions receive the other columns by name."""
 
 _OPTIONAL = ("content", "reasoning_content", "thinking_blocks", "tool_calls", "tool_call_id", "name")
 
 _STATES: WeakKeyDictionary[Batch, dict[int, dict[int, State]]] = WeakKeyDictionary()
-"""Batch -> id of the owner -> row -> state; dropped together with the batch."""
+"""Batch -> owner id -> row -> state. A batch's entries are dropped with the batch."""
 
 
 class ChatMessage(dict[str, Any]):
@@ -302,7 +302,7 @@ class ChatMessage(dict[str, Any]):
 
 
 def state_of(batch: Batch, row: int, owner: object) -> State:
-    """Return the state of one row; all functions of `owner` share it."""
+    """Return the state for one row, which all functions of `owner` share."""
     states = _STATES.setdefault(batch, {}).setdefault(id(owner), {})
     if row not in states:
         states[row] = _make_state(batch, row)
@@ -310,7 +310,7 @@ def state_of(batch: Batch, row: int, owner: object) -> State:
 
 
 def messages_of(prompt: Any, role: str, label: str, row: int) -> list[ChatMessage]:
-    """Return a prompt or completion as messages; plain text becomes one message with the role `role`."""
+    """Return a prompt or completion as messages. Plain text becomes one message with the given role."""
     if isinstance(prompt, str):
         return [ChatMessage(role=role, content=prompt)]
     messages: Sequence[Mapping[str, Any]] = as_messages(prompt, label, row)
@@ -345,7 +345,7 @@ def _make_state(batch: Batch, row: int) -> State:
 
 
 def _info(info: Any, row: int) -> Any:
-    """Return the value of the column "info", in which a text is parsed as JSON."""
+    """Return the value of the column "info". If it is a string, it is parsed as JSON."""
     if not isinstance(info, str):
         return {} if info is None else info
     try:
@@ -360,17 +360,17 @@ def _info(info: Any, row: int) -> Any:
 
 
 _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
-"""Arguments that mark a function as scoring a group in verifiers."""
+"""Argument names that indicate in verifiers that a function scores a group."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RubricArguments:
-    """The arguments of calls, as a function's rubric passes them; without a rubric, as a plain ``vf.Rubric`` would.
+    """The call arguments that a function's rubric passes. Without a rubric, they are those of a plain ``vf.Rubric``.
 
     Attributes:
-        rubric: the rubric; None for a single function.
-        owner: the outermost rubric, whose functions share the states.
+        rubric: the rubric, or None for a single function.
+        owner: the outermost rubric, whose functions share their states.
     """
 
     rubric: Any
@@ -408,17 +408,17 @@ class RubricArguments:
 
 
 def is_rubric(value: Any) -> bool:
-    """Return whether `value` has functions with weights, or contains rubrics."""
+    """Return whether `value` has weighted functions or contains rubrics."""
     return not isinstance(value, type) and (
         hasattr(value, "rubrics") or (_functions_of(value) is not None and _weights_of(value) is not None)
     )
 
 
 def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], RubricArguments]]:
-    """Yield (weight, function, arguments) for all functions; for a group, rubric by rubric.
+    """Yield (weight, function, arguments) for every function. For a group, proceed rubric by rubric.
 
     Raises:
-        RewardTypeError: the class of a rubric overrides the scoring.
+        RewardTypeError: a rubric class overrides a scoring method.
     """
     for part in _parts(rubric):
         functions, weights = list(_functions_of(part)), list(_weights_of(part))
@@ -459,7 +459,7 @@ def _weights_of(rubric: Any) -> Any:
 
 
 def _own_scoring(rubric: Any) -> str | None:
-    """Return the scoring method that a subclass of verifiers' rubrics overrides; None if there is none."""
+    """Return the scoring method that a subclass of a verifiers rubric overrides, or None if there is none."""
     for kind in type(rubric).__mro__:
         if kind.__name__ in ("Rubric", "RubricGroup"):
             return None
@@ -470,14 +470,14 @@ def _own_scoring(rubric: Any) -> str | None:
 
 
 def scores_groups(function: Callable[..., Any]) -> bool:
-    """Return whether verifiers would call `function` with a group: it has plural arguments, or returns a list."""
+    """Return whether verifiers would call `function` with a group: it has plural arguments or returns a list."""
     signature = inspect.signature(function)
     returned = signature.return_annotation
     return bool(_PLURALS & signature.parameters.keys()) or returned is list or get_origin(returned) is list
 
 
 def reads_state(function: Callable[..., Any]) -> bool:
-    """Return whether `function` may read values that other functions left in the state."""
+    """Return whether `function` may read values that other functions stored in the state."""
     parameters = inspect.signature(function).parameters
     names_state = bool({"state", "states"} & parameters.keys())
     return names_state or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
@@ -487,12 +487,12 @@ def reads_state(function: Callable[..., Any]) -> bool:
 
 
 _ROLLOUTS: WeakKeyDictionary[Batch, dict[int, dict[int, Rollout]]] = WeakKeyDictionary()
-"""Batch -> id of the prototype -> row -> rollout of the row."""
+"""Batch -> prototype id -> row -> rollout for the row."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A signal of a task: a reward (with its weight), a metric (weight 0), or a judge."""
+    """A task signal: a reward (with its weight), a metric (weight 0), or a judge."""
 
     name: str
     weight: float
@@ -503,7 +503,7 @@ class Signal:
 @final
 @dataclass(frozen=True)
 class Rollout:
-    """The task of one row, its trace, and the functions of the task by name."""
+    """The task and the trace for one row, and the task's functions by name."""
 
     task: Any
     trace: Any
@@ -519,7 +519,7 @@ class Rollout:
 @final
 @dataclass(frozen=True, eq=False)
 class TaskArguments:
-    """The arguments of calls of the signal `name`: the task and the trace of each row."""
+    """The call arguments for the signal `name`: the task and the trace for each row."""
 
     prototype: Any
     name: str
@@ -538,7 +538,7 @@ class TaskArguments:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A metric that is also recorded in its trace, so that rewards can read it."""
+    """A metric whose value is also stored in the trace, so that rewards can read it."""
 
     function: Callable[..., Any]
     trace: Any
@@ -556,7 +556,7 @@ def is_task(value: Any) -> bool:
 
 
 def prototype_of(task: Any) -> Any:
-    """Return a task from which the tasks of the rows can be made."""
+    """Return a task from which the tasks for the rows can be created."""
     if not isinstance(task, type):
         return task
     try:
@@ -566,10 +566,10 @@ def prototype_of(task: Any) -> Any:
 
 
 def signals(task: Any) -> list[Signal]:
-    """Return the metrics, rewards and judges of a task, in the order in which the task runs them.
+    """Return a task's metrics, rewards, and judges, in the order in which the task runs them.
 
     Raises:
-        RewardDefinitionError: a signal needs the runtime of a rollout.
+        RewardDefinitionError: a signal requires a rollout's runtime.
     """
     task_signals = [Signal(function.__name__, 0.0, function, True) for function in task.hooks("metric")]
     for function in task.hooks("reward"):
@@ -588,7 +588,7 @@ def signals(task: Any) -> list[Signal]:
 
 
 def _task(prototype: Any, batch: Batch, row: int) -> Any:
-    """Return the task of one row. Its data model is filled from the columns, which it coerces."""
+    """Return the task for one row. Its data model is filled from the columns and coerces their values."""
     prompt = batch.prompts[row] if batch.prompts is not None else None
     columns = {name: detached(value) for name, value in batch.example(row).items()}
     if prompt is not None:
@@ -602,7 +602,7 @@ def _task(prototype: Any, batch: Batch, row: int) -> Any:
 
 
 def _trace(task: Any, batch: Batch, row: int) -> Any:
-    """Return a finished trace: the prompt, then the completion, whose assistant messages are marked as sampled."""
+    """Return a finished trace with the prompt and the completion, whose assistant messages are marked as sampled."""
     verifiers = importlib.import_module("verifiers.v1")
     prompt = batch.prompts[row] if batch.prompts is not None else None
     prompt_messages = _messages(prompt, "user", "prompts", row)
@@ -621,7 +621,7 @@ def _trace(task: Any, batch: Batch, row: int) -> Any:
 
 
 def _messages(value: Any, role: str, label: str, row: int) -> list[dict[str, Any]]:
-    """Return messages in verifiers' format, which has plain text and flat tool calls."""
+    """Return messages in verifiers' format, with plain text and flat tool calls."""
     messages = []
     for index, message in enumerate(messages_of(value, role, label, row)):
         converted = dict(message)
@@ -642,29 +642,28 @@ Weighted = Iterator[tuple[float, VerifiersReward]]
 def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
     """Turn a verifiers rubric, task, or reward function into a Reward.
 
-    ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` gives 1.2 to a completion to which
-    both functions give 1.0.
+    ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` scores a completion 1.2 if both
+    functions return 1.0.
 
-    A rubric becomes the weighted sum of its functions, each a component with the function's name. Functions with weight
-    0 are monitored. The functions get the same arguments as in verifiers: prompt, completion (as messages), answer,
-    info, state, task, parser, and columns by name. An exception in a function is an error, whereas verifiers would
-    score 0.0.
+    A rubric becomes the weighted sum of its functions, each of which becomes a component with the function's name.
+    Functions with weight 0 are monitored. The functions receive the same arguments as in verifiers: prompt, completion
+    (as messages), answer, info, state, task, parser, and columns by name. An exception in a function is an error,
+    whereas verifiers would give a score of 0.0.
 
     ::
 
         reward = rk.gate(when=rk.tags("think"), then=rk.from_verifiers(rubric))
 
     Args:
-        rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup`` or an environment with a rubric (verifiers up to 0.3);
-            a ``verifiers.v1.Task`` or a task class (0.4), whose data model is filled from the columns; or a single
-            function, sync or async. A function with plural arguments (completions, answers) scores a prompt's whole
-            group.
-        name: for a function, the component's name; for a rubric or a task, the name of the single component that it
-            becomes.
+        rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup``, or an environment with a rubric (verifiers 0.3 and
+            earlier); a ``verifiers.v1.Task`` or a task class (verifiers 0.4), whose data model is filled from the
+            columns; or a single function, sync or async. A function with plural arguments (completions, answers) scores
+            all completions for a prompt in one call.
+        name: the component's name. A rubric or task with a name becomes a single component.
 
     Raises:
-        RewardTypeError: `rubric_or_function` is none of these.
-        RewardDefinitionError: there are no functions, or a function needs more than a finished completion.
+        RewardTypeError: `rubric_or_function` is not one of these objects.
+        RewardDefinitionError: there are no functions, or a function requires more data than a finished completion.
     """
     wrapped = rubric_or_function
     if is_task(wrapped):
@@ -721,7 +720,7 @@ def _convert_function(function: Callable[..., Any], name: str | None) -> Reward:
 
 
 def _sum_rewards(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: object) -> Reward:
-    """Return the weighted sum of the rewards; rewards with weight 0 are monitored."""
+    """Return the weighted sum of the rewards. Rewards with weight 0 are monitored."""
     items = [(weight or 1.0, reward if weight else monitor(reward)) for weight, reward in weighted]
     if not items:
         raise RewardDefinitionError(f"this {type(wrapped).__name__} has no reward function. Add one before wrapping it")
@@ -729,7 +728,7 @@ def _sum_rewards(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: obj
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """Return `names` with a number appended to repeated names: format, format_2."""
+    """Return `names` with numbers appended to repeated names, such as format, format_2."""
     counts: dict[str, int] = {}
     distinct_names = []
     for name in names:

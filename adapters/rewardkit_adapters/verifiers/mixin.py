@@ -1,4 +1,4 @@
-"""to_verifiers: turn a reward into a base class for verifiers 0.4 tasks, with which prime-rl trains."""
+"""to_verifiers: turn a reward into a base class for verifiers 0.4 tasks, which prime-rl uses for training."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _SETTINGS = (
     "timeout",
     "resources",
 )
-"""The fields that every task's data has for running the task; they are not columns."""
+"""The fields in every task's data that configure how the task runs. They are not columns."""
 
 
 def row_of(data: Any, trace: Any) -> Row:
-    """Return the row of a finished trace.
+    """Return the row for a finished trace.
 
-    The completion consists of the last branch's messages from the policy's first message on, with tool calls and
-    results, so that it can be read as a trajectory.
+    The completion consists of the last branch's messages, starting with the policy's first message. It includes tool
+    calls and their results, so that it can be read as a trajectory.
 
     Args:
-        data: the data of the task; its fields are the columns.
+        data: the task's data, whose fields are the columns.
     """
     branches = trace.branches
     nodes: Sequence[Any] = branches[-1].nodes if branches else []
@@ -63,7 +63,7 @@ def row_of(data: Any, trace: Any) -> Row:
 
 
 def _prompt(prompt: Any, nodes: Sequence[Any]) -> Any:
-    """Return the prompt of the task; if it has none, the messages before the policy's first message."""
+    """Return the task's prompt, or the messages before the policy's first message if the task has no prompt."""
     if isinstance(prompt, str):
         return prompt
     return _messages(prompt if prompt is not None else (node.message for node in nodes))
@@ -93,7 +93,7 @@ class MyTask(Scored, vf.Task[MyData]): ...    # in your taskset; the fields of M
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for verifiers."""
+    """Return the files and settings for using a reward with verifiers."""
     return Export(
         {"rewards_verifiers.py": _FILE.format(imports=target.imports)},
         _CONFIG,
@@ -104,14 +104,14 @@ def export(target: Target) -> Export:
 
 OFFERS = TrainerInputs("verifiers", ids=True)
 _LONGEST = 300.0
-"""The maximum seconds for a trace if nothing else limits scoring. Arbitrary: a judge that hangs must not hold up its
-rollout forever."""
+"""The maximum number of seconds for a trace if scoring has no other limit. The value is arbitrary, but a limit is
+necessary so that a judge that hangs does not block its rollout forever."""
 _SHARE = 0.9
-"""The share of ``timeout.scoring`` that a trace may take. It must be below 1, because verifiers scores 0 after the
-whole timeout."""
+"""The fraction of ``timeout.scoring`` available for a trace. It must be less than 1, because verifiers gives a score of
+0 after the full timeout."""
 
 Signal = Callable[[Any, Any], Awaitable[dict[str, float]]]
-"""An async method of a task that scores a trace."""
+"""An async task method that scores a trace."""
 
 
 def to_verifiers(
@@ -123,34 +123,35 @@ def to_verifiers(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> type[Any]:
-    """Turn a reward into a base class for verifiers 0.4 tasks, with which prime-rl trains.
+    """Turn a reward into a base class for verifiers 0.4 tasks, which prime-rl uses for training.
 
     ::
 
         class Math(rk.to_verifiers(reward), vf.Task[MathData]): ...     # before vf.Task
 
-    Every reward term becomes a reward of the trace with weight 1, and every component becomes a metric
-    ``components/<name>``; both come from one evaluation. A term or component that abstained is missing from the trace,
-    because verifiers does not accept None. If a completion cannot be scored, an exception is raised: the trace has an
-    error, and prime-rl leaves it out of the group's mean and the loss.
+    In the trace, every reward term becomes a reward with weight 1, and every component becomes a metric
+    ``components/<name>``. Both come from one evaluation. A term or component that abstained is omitted from the trace,
+    because verifiers does not accept None. If a completion cannot be scored, an exception is raised. The trace then has
+    an error, and prime-rl excludes it from the group's mean and the loss.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is the policy's text, with tool calls and
-            results; the fields in the task's data are the columns.
-        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
-            missing column or a bug is found before training starts.
-        deadline: seconds after which a trace counts as unscorable. It must be less than the agent's or the task's
-            ``timeout.scoring``, after which verifiers scores 0. By default, it is nine tenths of that limit, or 300 s
-            if there is no limit.
-        special_tokens: a tokenizer, or a list of texts, to remove from completions.
-        record: the folder in which the run is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the fractions of failed and errored traces above which every further trace raises an
-            error, because training on such scores is useless.
+        reward: a reward, a plain function, or a list of them. The completion is the policy's text, including tool calls
+            and their results. The columns are the fields in the task's data.
+        examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
+            columns and bugs are found before training starts.
+        deadline: the maximum number of seconds for scoring a trace. If scoring takes longer, the trace counts as
+            unscorable. The deadline must be less than the agent's or the task's ``timeout.scoring``, after which
+            verifiers gives a score of 0. By default, it is nine tenths of ``timeout.scoring``, or 300 s if there is no
+            such limit.
+        special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
+        record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
+        limits: an ``rk.Limits`` with the fractions of failed and errored traces above which every further trace raises
+            an error, because training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions, or follows the training progress, which verifiers does
-            not pass with a trace. Also raised when a task is created or scored: the deadline is not below
+        RewardDefinitionError: the reward compares completions or depends on training progress, neither of which works
+            with verifiers. Also raised when a task is created or scored if the deadline is not less than
             ``timeout.scoring``.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
@@ -165,7 +166,7 @@ def to_verifiers(
     traces = Traces(Requests(scorer, deadline=deadline))
 
     class RewardTask:
-        """Base class of a task, with the reward's terms as rewards and its components as metrics."""
+        """A base class for tasks, with the reward's terms as rewards and its components as metrics."""
 
         data: Any
 
@@ -186,7 +187,7 @@ def to_verifiers(
 
 
 def metric(method: Signal) -> Signal:
-    """Mark a method as ``vf.metric`` does, without importing verifiers, which may not be installed."""
+    """Mark a method as ``vf.metric`` does, but without importing verifiers, which may not be installed."""
     vars(method).update(metric=True, metric_priority=0)
     return method
 
@@ -199,14 +200,14 @@ def reward_of_weight_1(method: Signal) -> Signal:
 
 @final
 class Traces:
-    """A cache that scores each trace once, although verifiers asks twice: for the metrics, then for the rewards."""
+    """A cache that scores each trace once. verifiers requests scores twice: for metrics, then for rewards."""
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self._scores: dict[int, tuple[weakref.ref[Any], RowScore]] = {}
 
     async def first(self, data: Any, trace: Any) -> RowScore:
-        """Score a trace, and keep the scores for `second`.
+        """Score a trace, and store the scores for `second`.
 
         Raises:
             RewardFailure: the trace has no score.
@@ -216,7 +217,7 @@ class Traces:
         return score
 
     async def second(self, data: Any, trace: Any) -> RowScore:
-        """Return the kept scores. If the metrics were overridden, there are none, and the trace is scored now."""
+        """Return the stored scores. If there are none, because the metrics were overridden, score the trace now."""
         entry = self._scores.pop(id(trace), None)
         return entry[1] if entry is not None and entry[0]() is trace else await self._scored(data, trace)
 
@@ -232,14 +233,14 @@ class Traces:
 
 
 def seconds(deadline: float | None, limit: float | None) -> float:
-    """Return the maximum seconds for scoring one trace.
+    """Return the maximum number of seconds for scoring one trace.
 
     Args:
-        deadline: the deadline that the user passed; None for the default.
+        deadline: the deadline that the user passed, or None for the default.
         limit: ``timeout.scoring``, after which verifiers gives the trace a reward of 0 and prime-rl trains on it.
 
     Raises:
-        RewardDefinitionError: the limit would pass first.
+        RewardDefinitionError: the deadline is not less than the limit.
     """
     if limit is None:
         return _LONGEST if deadline is None else deadline
@@ -255,5 +256,5 @@ def seconds(deadline: float | None, limit: float | None) -> float:
 
 
 def present(numbers: Mapping[str, float | None]) -> dict[str, float]:
-    """Return the numbers without the values that abstained, because verifiers treats None as an error of the task."""
+    """Return the numbers without abstentions, because verifiers treats None as a task error."""
     return {name: value for name, value in numbers.items() if value is not None}

@@ -1,1 +1,1 @@
-"""The parts of a completion: tags, answer and lines, and the source line that decides its score."""
+"""The parts of a completion (tags, answer, and lines), and the source line that decides its score."""

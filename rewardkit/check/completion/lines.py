@@ -1,7 +1,7 @@
-"""Lines: the source line of a reward at which the execution for two completions diverges.
+"""Lines: the source line of a reward at which the execution diverges for two completions.
 
 ``parting(subject, paid, unpaid)`` runs the reward on both completions and compares the executed lines of the user's
-code. The last common line is where the reward decided. It is a hint where to look, not proof of a fault.
+code. At the last common line, the reward decided the score. This line is a hint, not proof of a fault.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ DECIDING = (
 )  # fmt: skip
 """Laws whose findings are completions that score too high or too low."""
 _LONGEST = 2_000
-"""The longest completion to trace, in characters. Arbitrary: tracing slows a reward down."""
+"""The maximum length of a completion to trace, in characters. Arbitrary: tracing slows a reward down."""
 _MOST = 20_000
-"""The most executed lines to compare. Arbitrary: a loop over a long text repeats the same lines."""
+"""The maximum number of executed lines to compare. Arbitrary: a loop over a long text repeats the same lines."""
 
 _Place = tuple[str, int]
 
 
 def deciding_line(subject: RewardUnderTest, trial: Trial, score: TrialResult | None) -> str:
-    """Return the source line at which the reward decides the score of a completion; "" if unknown.
+    """Return the source line at which the reward decides a completion's score, or "" if unknown.
 
-    This is the last line before execution differs from that for another completion of the example with a different
-    score: a wrong completion if this one scores high, a right one if it scores low.
+    This is the last line before the execution diverges from that for another completion of the example with a different
+    score: an incorrect completion if this one scores high, or a correct completion if it scores low.
     """
     if score is None or not score.scored or subject.lost or len(text_of(trial.completion)) > _LONGEST:
         return ""
@@ -76,7 +76,7 @@ def _files(subject: RewardUnderTest) -> frozenset[str]:
 
 
 def executed(subject: RewardUnderTest, trial: Trial) -> list[_Place]:
-    """Return the lines of the user's functions that are executed to score a completion, in order."""
+    """Return, in order, the lines of the user's functions that are executed to score a completion."""
     lines: list[_Place] = []
     with _traced(_files(subject), lines):
         subject.see([trial], fresh=True)
@@ -87,7 +87,7 @@ def executed(subject: RewardUnderTest, trial: Trial) -> list[_Place]:
 
 
 def _lines_of(environment: Any) -> frozenset[_Place]:
-    """Return the source lines of an environment, which are executed when completions are played and decide nothing."""
+    """Return an environment's source lines, which are executed when completions are played, but decide nothing."""
     try:
         lines, first = inspect.getsourcelines(environment)
         file = inspect.getsourcefile(environment) or ""

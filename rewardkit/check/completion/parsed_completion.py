@@ -1,7 +1,7 @@
-r"""The parts of a right completion, located so that the checks can make it wrong in one known way.
+r"""The parts of a correct completion, located so that the checks can make it incorrect in one known way.
 
 In ``<think>6*7=42</think><answer>42</answer>`` with the column ``answer="42"``, the gold answer occurs in two places.
-The last one is the body of ``<answer>``; the thinking is a separate block.
+The last place is the body of ``<answer>``. The thinking is a separate block.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "referen
 _BESIDE = re.compile(r"(?i)(?:^|_)(?:units?|lang(?:uage)?|scripts?|formats?|styles?|types?|kinds?|levels?)(?:$|_)")
 """Names of columns that describe the format or type of an answer, such as ``unit`` or ``language``."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
-"""Matches 1,234.5 and -7, but neither the 2 of v2 nor a part of 1.2.3."""
+"""Matches 1,234.5 and -7, but neither the 2 in v2 nor a part of 1.2.3."""
 # "\times 10^{23}", "x 10^3"; three digits are enough for any quantity.
 _TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
 SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
@@ -28,11 +28,11 @@ SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\
 # "\boxed{" and "\fboxed {".
 _BOX = re.compile(r"\\f?boxed\s*\{")
 _LONGEST_BODY = 20_000
-"""The longest text in which to look for closing braces or JSON documents, in characters. Arbitrary: both searches are
-slow."""
+"""The maximum length of a text that is searched for closing braces or JSON documents, in characters. Arbitrary: both
+searches are slow."""
 _MAGNITUDE = 300
-"""The largest exponent of a number. Digits with an "e" and a larger exponent are more likely a hash; floats end at 10
-** 308."""
+"""The largest exponent in a number. Digits with an "e" and a larger exponent are more likely a hash. Floats end at
+10 ** 308."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class Block:
 
 @dataclass(frozen=True)
 class ParsedCompletion:
-    """The text of a right completion and the positions of its parts.
+    """The text of a correct completion and the positions of its parts.
 
     Attributes:
         text: the text of the completion.
-        column: the column with the gold answer; empty if the text contains the value of no column.
+        column: the column with the gold answer, or "" if the text does not contain any column's value.
         value: the value of that column.
-        places: the spans of the gold answer in the text; the last span is the answer.
+        places: the spans of the gold answer in the text. The last span is the answer.
     """
 
     text: str
@@ -82,7 +82,7 @@ class ParsedCompletion:
 
     @cached_property
     def aliases(self) -> tuple[str, ...]:
-        """If the column is a list and the answer is one of its items, all items: the others may also be right."""
+        """All items of the column's list if the answer is one of them, because the others may also be correct."""
         items = _items_of(self.value)
         return tuple(items) if self.gold.lower() in [item.lower() for item in items] else ()
 
@@ -93,12 +93,12 @@ class ParsedCompletion:
 
     @cached_property
     def thinking(self) -> Block | None:
-        """The thinking block; it starts at the beginning of the text if the prompt contains the opening tag."""
+        """The thinking block. It starts at the beginning of the text if the prompt contains the opening tag."""
         return next((block for block in self.blocks if block.name.lower() in THINKING), None) or _prefilled(self.text)
 
     @cached_property
     def region(self) -> Span:
-        """The span marked as the answer: the body of a tag, a box or a fence, the rest of a line, or the whole text."""
+        """The span marked as the answer: the body of a tag, box, or fence, the rest of a line, or the whole text."""
         return _region(self)
 
     @property
@@ -117,7 +117,7 @@ class ParsedCompletion:
 
     @property
     def marked(self) -> bool:
-        """Whether a tag, box, fence or phrase marks the answer."""
+        """Whether a tag, box, fence, or phrase marks the answer."""
         return self.region.kind != "whole"
 
     def saying(self, answer: str) -> str:
@@ -129,11 +129,11 @@ class ParsedCompletion:
         return replaced(self.text, [(self.places[-1], answer)]) if self.places else self.with_region(answer)
 
     def with_region(self, body: str) -> str:
-        """Return the completion with `body` in the region of the answer."""
+        """Return the completion with `body` in the answer region."""
         return replaced(self.text, [(self.region, body)])
 
     def with_bodies(self, body: str) -> str:
-        """Return only the tags of the completion, each with `body` inside."""
+        """Return only the completion's tags, each with `body` inside."""
         if not self.blocks:
             return self.with_region(body)
         return "".join(f"<{block.name}>{body}</{block.name}>" for block in self.blocks)
@@ -142,13 +142,14 @@ class ParsedCompletion:
 def anatomy_of(
     text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False
 ) -> ParsedCompletion:
-    """Parse a right completion: find the column whose value is the answer, and the positions of that value.
+    """Parse a correct completion: find the column whose value is the answer, and the positions of that value.
 
     Args:
         text: the text of the completion.
-        columns: the columns of the completion's example.
-        read: the columns that the reward reads; other columns count only if none of these is found.
-        answered: ignore values that occur only in the thinking: the answer after it may be an equation, for example.
+        columns: the columns in the completion's example.
+        read: the columns that the reward reads. Other columns count only if the value of none of these is found.
+        answered: whether to ignore values that occur only in the thinking. The answer after it may be an equation, for
+            example.
     """
     return next(iter(anatomies_of(text, columns, read, answered=answered)), ParsedCompletion(text))
 
@@ -169,7 +170,7 @@ def anatomies_of(
 
 
 def likelihood(column: str) -> int:
-    """Return the rank of a column by how likely its name suggests a gold answer; 0 is the most likely."""
+    """Return a column's rank by how likely its name suggests a gold answer. 0 is the most likely."""
     if _BESIDE.search(column):
         return len(ANSWERS) + 1
     return next((rank for rank, word in enumerate(ANSWERS) if word in column.lower()), len(ANSWERS))
@@ -185,20 +186,20 @@ def _near_numbers(text: str, value: Any) -> tuple[Span, ...]:
 
 
 def replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
-    """Return the text with each span replaced; spans must not overlap."""
+    """Return the text with each span replaced. Spans must not overlap."""
     for span, words in sorted(parts, key=lambda part: -part[0].start):
         text = text[: span.start] + words + text[span.end :]
     return text
 
 
 def marks(text: str) -> list[str]:
-    """Return the formatting marks in a text: tags, boxes, fences, hashes."""
+    """Return the formatting marks in a text: tags, boxes, fences, and hashes."""
     # Tag names have up to 41 characters: anything longer is more likely text between "<" and ">".
     return re.findall(r"</?[A-Za-z_][\w-]{0,40}>|\\boxed\{|```|####", text)
 
 
 def as_number(value: Any) -> Decimal | None:
-    """Return a number, or the number that a text spells; None for other values."""
+    """Return a number, or the number that a text spells, or None for other values."""
     if isinstance(value, bool) or value is None:
         return None
     written = str(value).strip()
@@ -212,7 +213,7 @@ def as_number(value: Any) -> Decimal | None:
 
 
 def parsed_json(text: str) -> Any:
-    """Parse a text as JSON; return None if it is not valid JSON."""
+    """Parse a text as JSON. Return None if it is invalid JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -220,7 +221,7 @@ def parsed_json(text: str) -> Any:
 
 
 def numbers_in(text: str) -> list[Span]:
-    """Return the spans of the numbers in a text; scientific notation counts as one number."""
+    """Return the spans of the numbers in a text. Scientific notation counts as one number."""
     spans = [Span(*match.span()) for match in SCIENTIFIC.finditer(text)]
     plain = (Span(*match.span()) for match in NUMBER.finditer(text))
     spans += [
@@ -232,7 +233,7 @@ def numbers_in(text: str) -> list[Span]:
 
 
 def _places(text: str, value: Any) -> Iterator[Span]:
-    """Yield the spans of `value` in `text`, for the first way of writing it that occurs."""
+    """Yield the spans of `value` in `text`, for the first notation that occurs."""
     documents = list(_documents(text, value))
     if documents:
         yield from documents
@@ -262,7 +263,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
 
 
 def _items_of(value: Any) -> list[str]:
-    """Return the items of a list of texts and numbers, which may be written as JSON; an empty list for other values."""
+    """Return the items of a list of strings and numbers, which may be JSON text, or an empty list for other values."""
     if isinstance(value, str) and value.lstrip()[:1] == "[":
         value = parsed_json(value)
     if not isinstance(value, (list, tuple, set, frozenset)):
@@ -272,7 +273,7 @@ def _items_of(value: Any) -> list[str]:
 
 
 def _mapping_of(value: Any) -> Mapping[str, Any]:
-    """Return a mapping, which may be written as JSON; an empty one for other values."""
+    """Return a mapping, which may be written as JSON, or an empty mapping for other values."""
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         value = parsed_json(value)
     return value if isinstance(value, Mapping) else {}
@@ -290,7 +291,7 @@ def _entry_of(text: str, mapping: Mapping[str, Any]) -> Iterator[Span]:
 
 
 def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:
-    """Yield the spans of the item that occurs last in a text, which is one of several accepted answers."""
+    """Yield the spans of the item that occurs last in a text, if the items are several accepted answers."""
     candidates = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
     if candidates:
         yield from max(candidates, key=lambda candidate: candidate[:2])[2]
@@ -338,7 +339,7 @@ def _bounded(written: str) -> str:
 
 
 def _written(value: Any) -> Iterator[str]:
-    """Yield the ways in which a completion may write the value of a column, the most likely first."""
+    """Yield the ways in which a completion may write a column's value, the most likely first."""
     if value is None:
         return
     if isinstance(value, bool):
@@ -396,7 +397,7 @@ def _blocks(text: str) -> Iterator[Block]:
 
 
 def _prefilled(text: str) -> Block | None:
-    """Return the thinking block of a completion that begins inside it because the prompt ends with the opening tag."""
+    """Return the thinking block of a completion that begins inside it, because the prompt ends with the opening tag."""
     for name in THINKING:
         end = text.find(f"</{name}>")
         if end >= 0 and f"<{name}>" not in text:
@@ -405,7 +406,7 @@ def _prefilled(text: str) -> Block | None:
 
 
 def _boxes(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield the start and end of the content of each ``\boxed{...}``; braces inside may be nested."""
+    r"""Yield the start and end of the content of each ``\boxed{...}``. Braces inside may be nested."""
     for match in _BOX.finditer(text):
         depth = 1
         for index in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):

@@ -16,7 +16,7 @@ _BESIDE = ("So: ", "0", "I am done.", "```", "<")
 
 @dataclass(frozen=True)
 class Blocks:
-    """A sequence of tags with their bodies and the gaps around them; there is one more gap than tags."""
+    """A sequence of tags with their bodies and the gaps around them. There is one more gap than tags."""
 
     pairs: tuple[Marks, ...]
     bodies: tuple[str, ...]
@@ -24,7 +24,7 @@ class Blocks:
     prefilled: bool = False
 
     def pieces(self) -> list[str]:
-        """Return the pieces of the text in order: gap, opening, body and closing for each tag, then the last gap."""
+        """Return the pieces of the text in order: gap, opening, body, and closing for each tag, then the last gap."""
         parts: list[str] = []
         for pair, body, gap in zip(self.pairs, self.bodies, self.gaps, strict=False):
             parts += [gap, pair.opening, body, pair.closing]
@@ -73,7 +73,7 @@ def _replace_piece(pieces: Sequence[str], index: int, text: str) -> str:
 
 
 def misspelled(drawn: Blocks) -> Iterator[str]:
-    """Yield the text with one mark misspelled, at about the same length."""
+    """Yield the text with one mark misspelled but about as long."""
     pieces = drawn.pieces()
     for index in _marks(drawn):
         mark = pieces[index]

@@ -1,8 +1,8 @@
-"""The laws: small named objects, each with the reason why a training run needs it.
+"""The laws: small named objects, each with the reason that a training run needs it.
 
-``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two laws; ``laws.ALL`` holds all of
-them in the order in which they run, including those for exploits. Each family of laws is a module of this package,
-which is imported when one of its laws is first used.
+``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two laws. ``laws.ALL`` contains all
+laws in the order in which they run, including the exploit laws. Each family of laws is a module in this package, which
+is imported when one of its laws is first used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FAMILIES = (
     "scores", "golds", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
     "forms", "processes", "batches", "trees", "judges", "growth", "programs",
 )  # fmt: skip
-"""The modules with laws. Laws with the same turn run in this order."""
+"""The modules that contain laws. Laws with the same turn run in this order."""
 
 
 def of_family(family: str) -> tuple[Law, ...]:
@@ -39,7 +39,7 @@ def every_law() -> tuple[Law, ...]:
 
 @functools.cache
 def find(name: str) -> Law | None:
-    """Return the law called `name`, or None. Search the families' sources, so that only one family is imported."""
+    """Return the law called `name`, or None. Sources are searched by text, so that only one family is imported."""
     defined = re.compile(rf"^def {re.escape(name)}\(".encode(), re.MULTILINE)
     for family in _FAMILIES:
         if defined.search(pkgutil.get_data(__name__, f"{family}.py") or b""):

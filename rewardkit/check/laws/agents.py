@@ -1,4 +1,4 @@
-"""Laws of agents: only the effect of calls and turns counts, however the calls are written."""
+"""Laws of agents: only the effect of calls and turns counts, regardless of how the calls are written."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from rewardkit.check.variants.episodes.stage import least_arguments
 from rewardkit.tree.parameters import ENVIRONMENT
 
 NOTHING = "I could not find it."
-"""An answer that is wrong for every task."""
+"""An answer that is incorrect for every task."""
 
 
 def needs_calls(subject: RewardUnderTest) -> None:
-    """Raise `Skip` unless the task has calls: a given completion makes one, or the reward reads trajectories."""
+    """Raise `Skip` unless the task has calls: a given completion makes a call, or the reward reads trajectories."""
     needs_good(subject)
     completions = (completion for example in subject.examples for completion in (*example.good, *example.bad))
     if subject.stage.real or any(map(has_calls, completions)):
@@ -64,7 +64,7 @@ def needs_paid_calls(subject: RewardUnderTest) -> None:
 
 
 def bases(right: Judged) -> list[Messages]:
-    """Return three completions: the right one, the right one without its answer, and one that does nothing."""
+    """Return three completions: a correct one, the same one without its answer, and one that does nothing."""
     messages = messages_of(right.completion)
     return [messages, answering(messages, NOTHING), answering(without_calls(messages), NOTHING)]
 
@@ -78,8 +78,8 @@ def bases(right: Judged) -> list[Messages]:
 def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If each call raises the score, the policy learns to make more calls, not to give more correct answers.
 
-    Further calls (the same call again, an unknown tool, empty arguments) are inserted before the end of right, wrong
-    and idle completions. They must not raise the score.
+    Further calls (the same call again, an unknown tool, empty arguments) are inserted before the end of correct,
+    incorrect, and idle completions. They must not raise the score.
     """
     results = known_results(right.completion)
     for base in bases(right):
@@ -97,9 +97,9 @@ def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     applies=needs_calls,
 )
 def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
-    """If extra calls cost nothing, a policy that makes every possible call is right for every prompt.
+    """If extra calls cost nothing, a policy that makes every possible call succeeds for every prompt.
 
-    One completion makes the calls of all examples and gives no answer. For at least one example, it must score lower
+    One completion makes the calls from all examples and gives no answer. For at least one example, it must score lower
     than a correct completion.
     """
     rights = [right for right in judged_actions(subject) if acts(subject, right) and gold_calls(subject, right)]
@@ -135,7 +135,7 @@ def _calling_only(right: Judged, calls: list[Any]) -> Trial:
 
 
 def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
-    """Return whether calls of other examples have an effect in `trial`; an environment may refuse all of them."""
+    """Return whether calls from other examples have an effect in `trial`. An environment may refuse all of them."""
     if not subject.stage.real:
         return True
     right_calls = repeatable_calls(Trajectory.of(right.completion).calls)
@@ -155,8 +155,8 @@ def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
 def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If the text of a correct completion is rewarded without its calls, the policy learns to claim work it did not do.
 
-    The calls and results are removed, and the text stays. If the reward judges the calls, or if only the calls can make
-    the answer right, the completion must score lower.
+    The calls and results are removed, but the text is kept. If the reward judges the calls, or if only the calls can
+    make the answer correct, the completion must score lower.
     """
     if not Trajectory.of(right.completion).calls or right.example in subject.declarations.noop_examples:
         return
@@ -173,9 +173,9 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     per=judged_actions,
 )
 def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the score is divided by the calls made, one correct call scores as high as all the needed calls.
+    """If the score is divided by the number of calls made, one correct call scores as high as all the needed calls.
 
-    The completion makes only one of several gold calls. It must score lower than with all of them.
+    The completion makes only one of several gold calls. It must score lower than a completion that makes all of them.
     """
     gold = gold_calls(subject, right)
     if len(gold) < 2 or not acts(subject, right):
@@ -192,10 +192,11 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     applies=needs_paid_calls,
 )
 def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """If the policy scores without doing anything, it learns to do nothing, or the same for every prompt.
+    """If the policy gets a high score without doing anything, it learns to do nothing, or to do the same thing for
+    every prompt.
 
-    "Done.", an apology, and each tool once with minimal arguments must score lower than a correct completion that acts.
-    Name examples in which doing nothing is right in ``noop_examples=``.
+    "Done.", an apology, and a call to each tool with minimal arguments must score lower than a correct completion that
+    acts. List the examples for which doing nothing is correct in ``noop_examples=``.
     """
     acting = [
         right
@@ -264,10 +265,10 @@ def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator
     per=judged_actions,
 )
 def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If a tool's words count as the answer, the policy lets the tool give the answer and never answers itself.
+    """If a tool's output counts as the answer, the policy lets the tool give the answer and never answers itself.
 
-    Each tool result and each user message becomes the gold answer, bare and marked, while the policy's answer stays
-    wrong.
+    Each tool result and each user message is replaced with the gold answer, with and without marks, while the policy's
+    answer stays incorrect.
     """
     gold = right.anatomy.gold
     if not gold or right.anatomy.column not in subject.columns_read:
@@ -298,7 +299,7 @@ def _replace_observations(messages: Messages, text: str) -> Messages:
 def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If part of a correct completion scores higher than all of it, the policy learns to stop early.
 
-    A correct completion is cut after each message. No cut version may score higher.
+    A correct completion is cut after each message. No shortened version may score higher than the whole completion.
     """
     messages = messages_of(right.completion)
     if len(messages) < 2 or not (right.judges or acts(subject, right)):
@@ -341,10 +342,11 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
     per=judged_actions,
 )
 def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """The calls of one turn have no order (a trainer runs synchronous tools first), so scoring their order is noise.
+    """The calls in a turn have no order (a trainer runs synchronous tools first), so a score that depends on their
+    order is noise.
 
-    The calls of a turn are permuted together with their results, which must not change the score. One turn is split
-    into several, which must not raise the score.
+    The calls in a turn are permuted together with their results, which must not change the score. One turn is split
+    into several turns, which must not raise the score.
     """
     order, split_turns = permuted(right.completion), split(right.completion)
     if order is None or split_turns is None or subject.stage.real:
@@ -364,8 +366,8 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
 def call_forms_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """The same call can be written in several forms. A score that depends on the form is noise.
 
-    The keys of the arguments are reordered. A reward that reads trajectories also gets arguments as text, calls without
-    ids, and messages without content.
+    The argument keys are reordered. A reward that reads trajectories also gets arguments as text, calls without ids,
+    and messages without content.
     """
     reads_trajectories = not any(binding.foreign or binding.reads("messages") for _, binding in subject.bindings)
     for messages in _forms(right.completion, every=reads_trajectories) if has_calls(right.completion) else ():
@@ -374,7 +376,7 @@ def call_forms_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[
 
 
 def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
-    """Yield the completion with its calls in other forms; `every` adds the forms that only trajectories can read."""
+    """Yield the completion with its calls in other forms. `every` adds forms that are readable only as trajectories."""
     changes: list[Callable[[Any], Any]] = [_reversed_keys]
     if every:
         changes += [
@@ -394,7 +396,7 @@ def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
 
 
 def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
-    """Return `call` with its arguments transformed by `change`; a call in an unknown format stays as it is."""
+    """Return `call` with its arguments transformed by `change`. A call in an unknown format is returned unchanged."""
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(function.get("arguments"), (str, Mapping)):
         return call
@@ -402,7 +404,7 @@ def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _read(arguments: str) -> Any:
-    """Return `arguments` parsed as JSON, or unchanged if they are not valid JSON."""
+    """Return `arguments` parsed as JSON, or unchanged if they are invalid JSON."""
     try:
         return json.loads(arguments)
     except ValueError:

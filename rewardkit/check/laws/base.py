@@ -1,11 +1,10 @@
-"""The engine of laws: the `law` decorator, and the code that tries variants of completions.
+"""The engine for laws: the `law` decorator, and the code that tries variants of completions.
 
 A law is a decorated generator, for example::
 
-    @law(advice="Let each call count", skip="no column has several calls", per=judged_actions, applies=needs_calls)
-    def missing_calls_cost(subject, right):
-        '''If one right call scores as high as all the needed calls, the policy makes only one.'''
-        yield Variant(right_with_one_call, "one call earns {score}, as all of them do")
+    @law(advice="Let each call count", skip="no column has several calls", per=judged_actions, applies=needs_calls) def
+    missing_calls_cost(subject, right): '''If one correct call scores as high as all the needed calls, the policy makes
+    only one.''' yield Variant(right_with_one_call, "one call earns {score}, as all of them do")
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from rewardkit.check.reward_under_test.whole import COVERED, covered, refused_by
 from rewardkit.errors import RewardDefinitionError, shorten
 
 OVER = "out of time"
-"""The reason why a law was not finished."""
+"""The reason that a law was not finished."""
 NO_GOOD = "no correct completions were given"
-"""The reason why a law that starts from right completions was skipped."""
+"""The reason that a law that starts with correct completions was skipped."""
 
 
 class Skip(Exception):
@@ -37,11 +36,11 @@ class Skip(Exception):
 
 
 class Unfinished(Exception):
-    """The law may apply, but its check was cut short; the message says why. Earlier findings still count.
+    """The law may apply, but its check was cut short. The message explains why. Earlier findings still count.
 
     Attributes:
-        reached: the number of kinds of completions that were tried; the law continues from there if time is left at the
-            end.
+        reached: the number of kinds of completions that were tried. If time is left at the end, the law continues after
+            these.
         count: the total number of kinds.
     """
 
@@ -53,16 +52,16 @@ class Unfinished(Exception):
 
 @dataclass(frozen=True)
 class Variant:
-    """A completion derived from another one, and a condition on its score.
+    """A completion derived from another completion, with a condition on its score.
 
     Attributes:
         trial: the completion.
-        why: the message of the finding. ``{score}`` is replaced with the score of `trial`, ``{base}`` with the score of
+        why: the finding's message. ``{score}`` is replaced with the score of `trial`, ``{base}`` with the score of
             `base`.
         must: the condition: compared with `base`, `trial` must score ``"less"``, ``"more"``, ``"no more"``, ``"no
             less"``, or the ``"same"``.
-        base: the completion to compare with, by default the correct completion from which the law starts.
-        slack: the tolerance for the comparison, by default rounding errors.
+        base: the completion to compare with. The default is the correct completion with which the law starts.
+        slack: the tolerance for the comparison. By default, only rounding errors are tolerated.
         twins: other completions with the same condition. The law is broken only if `trial` and all twins break it.
     """
 
@@ -74,7 +73,7 @@ class Variant:
     twins: tuple[Trial, ...] = ()
 
     def breaks(self, score: TrialResult, base: TrialResult) -> bool:
-        """Return whether `score` violates the variant's condition, compared with the score `base`."""
+        """Return whether `score`, compared with the score `base`, violates the variant's condition."""
         if self.must == "same":
             return not score.same(base)
         if not score.scored or not base.scored:
@@ -91,25 +90,25 @@ class Variant:
 
 
 def needs_good(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if no right completions were given."""
+    """Raise `Skip` if no correct completions were given."""
     if not any(example.good for example in subject.examples):
         raise Skip(NO_GOOD)
 
 
 def needs_good_alone(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if no right completions were given, or if the reward compares completions with each other."""
+    """Raise `Skip` if no correct completions were given, or if the reward compares completions with each other."""
     needs_good(subject)
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
 
 
 def given_rights(subject: RewardUnderTest) -> list[Trial]:
-    """Return the given right completions of all examples."""
+    """Return the given correct completions of all examples."""
     return [Trial(good, number) for number, example in enumerate(subject.examples) for good in example.good]
 
 
 Make = Callable[..., Iterable[Variant | Finding | None]]
-"""A function that yields the variants and findings of a law."""
+"""A function that yields a law's variants and findings."""
 
 
 @overload
@@ -143,7 +142,7 @@ def law(
     turn: Turn = Turn.USUAL,
     names_line: bool = False,
 ) -> Law | Callable[[Make], Law]:
-    """Turn a generator function into a law with the function's name.
+    """Convert a generator function to a law with the function's name.
 
     ::
 
@@ -153,24 +152,26 @@ def law(
             thankful = right.with_text(right.text + " Thank you!")
             yield Variant(thankful, "thanks raise the score from {base} to {score}", must="no more")
 
-    The first argument is the reward, with ``examples``, ``see(trials)`` for their results and ``value(completion,
-    example)`` for one total. A function with a second argument is called for each correct completion, a `Trial`. The
-    docstring states why a training run needs the law. The function yields variants, findings, or None (the law applies,
-    but there is nothing to try). It raises `Skip` if the law does not apply.
+    The first argument is the reward, with ``examples``, ``see(trials)`` for the results of trials, and
+    ``value(completion, example)`` for one total. A function with a second argument is called for each correct
+    completion, a `Trial`. The docstring states why a training run needs the law. The function yields variants,
+    findings, or None. None means that the law applies, but there is nothing to try. It raises `Skip` if the law does
+    not apply.
 
     Args:
         advice: the next step after a finding, without a period at the end.
-        skip: the reason why the law does not apply if the generator yields nothing.
+        skip: the reason that the law does not apply, for a generator that yields nothing.
         applies: a function that raises `Skip` if the law does not apply.
         per: a function that returns the items for which the generator is called, instead of the correct completions.
-        every: whether to report every fault, not only the first one.
+        every: whether to report every fault instead of only the first one.
         advice_on_calls: the advice if the completions' calls were really run.
         fast: whether ``rewardkit check --fast`` runs the law.
         turn: the law's position in the order of laws.
-        names_line: whether findings name the source line at which the reward decides.
+        names_line: whether findings name the source line at which the reward decides the score.
 
     Raises:
-        RewardDefinitionError: the function does not have one or two arguments; while checking: it yields anything else.
+        RewardDefinitionError: the function does not have one or two arguments, or, during the check, it yields any
+            other value.
     """
 
     def entry(make: Make) -> Law:
@@ -205,7 +206,7 @@ Starts = Callable[[RewardUnderTest], Iterable[Any]]
 
 
 def _starts(make: Make, per: Starts | None) -> Starts | None:
-    """Return the function for the second argument of `make`; None if it has only one."""
+    """Return the function that provides the second argument of `make`, or None if `make` has only one argument."""
     parameters = inspect.signature(make).parameters.values()
     needed = sum(parameter.default is parameter.empty for parameter in parameters)
     if needed not in (1, 2) or (per is not None and needed == 1):
@@ -217,7 +218,7 @@ def _starts(make: Make, per: Starts | None) -> Starts | None:
 
 
 def _items(make: Make, arguments: tuple[Any, ...]) -> Iterator[Variant | Finding | None]:
-    """Yield what a law yields; raise a RewardDefinitionError for anything that is not a variant or a finding."""
+    """Yield a law's variants and findings. Raise a RewardDefinitionError for any other value."""
     items: Any = make(*arguments)
     if not isinstance(items, Iterable):
         raise RewardDefinitionError(
@@ -234,7 +235,7 @@ def _items(make: Make, arguments: tuple[Any, ...]) -> Iterator[Variant | Finding
 
 
 def _check_variant(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | None:
-    """Return a finding if `variant` violates its condition, unless other rewards of the run judge it."""
+    """Return a finding if `variant` violates its condition, unless other rewards in the run judge the variant."""
     start = variant.base or (right if isinstance(right, Trial) else getattr(right, "as_given", None))
     if start is None:
         raise RewardDefinitionError(
@@ -265,14 +266,14 @@ def finding(
     matters: str = "",
     **more: Any,
 ) -> Finding:
-    """Return a `Finding` about one trial, in the form shown by the report.
+    """Return a `Finding` about one trial, in the form that the report shows.
 
     Args:
         subject: the reward under test.
         trial: the completion at fault.
-        score: the completion's score, None if there is none.
+        score: the completion's score, or None if there is none.
         why: the fault, with the numbers.
-        law: the broken law, by default the law that is being checked.
+        law: the broken law. The default is the law that is being checked.
         component: the component at fault.
         advice: the next step, if it is more specific than the advice for the law and the family.
         family: the exploit's family.
@@ -308,12 +309,12 @@ def finding(
 
 
 def score_text(score: TrialResult) -> str:
-    """Return a score as text, or the reason why there is none."""
+    """Return a score as text, or the reason that there is none."""
     return f"{score.value:.6g}" if score.scored else str(score.outcome)
 
 
 def about_good(subject: RewardUnderTest) -> str:
-    """Return a hint for a reward that scores nothing high, if right completions seem to be missing; "" otherwise."""
+    """Return a hint for a reward without high scores if correct completions seem to be missing, otherwise ""."""
     good = [example.good for example in subject.examples]
     if not any(good):
         return ". No correct completion was given, so perhaps none was tried: pass one per example (good=, GOOD)"
@@ -327,7 +328,7 @@ def about_good(subject: RewardUnderTest) -> str:
 
 
 def misread_chat(subject: RewardUnderTest) -> str:
-    """Return advice if a trainer's function compares chat messages as if they were text; "" otherwise."""
+    """Return advice if a trainer's function compares chat messages as if they were text, otherwise ""."""
     is_plain = any(binding.foreign for _, binding in subject.bindings)
     if not is_plain or not has_messages(subject) or reads_messages(subject.reward):
         return ""
@@ -348,7 +349,7 @@ def shortest(
     keep: str = "",
     seconds: float = 2.0,
 ) -> tuple[Trial, TrialResult]:
-    """Return the trial with the shortest text found for which `shows` still returns True, and its score."""
+    """Return the trial with the shortest text found for which `shows` still returns True, with its score."""
 
     def made(text: str) -> Trial:
         return Trial(with_text(trial.completion, text), trial.example, trial.columns)

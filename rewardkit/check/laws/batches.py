@@ -1,4 +1,4 @@
-"""Laws of batches: a score does not depend on the other completions of the batch or on their order."""
+"""Laws of batches: a score does not depend on the other completions in the batch, or on their order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROWS = 24
 
 
 def _mixed_trials(subject: RewardUnderTest) -> list[Trial]:
-    """Return trials of several examples that score without errors: given ones first, then ones with new scores."""
+    """Return trials for several examples that score without errors: given ones first, then ones with new scores."""
     given_trials = given(subject)
     sound = [trial for trial, score in score_sweep(subject) if score.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
     scored = {repr(trial) for trial in sound}
@@ -50,7 +50,7 @@ def _mixed_trials(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a right completion whose score changes if it follows a query that empties its tables."""
+    """Report a correct completion whose score changes after a query that empties its tables."""
     for number, example in enumerate(subject.examples):
         for good in example.good[:1]:
             query = query_in(text_of(good), example.columns)
@@ -133,7 +133,7 @@ def permutation(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[int]]:
-    """Yield other orders of the rows of a group: reversed, with each example first, and shuffled."""
+    """Yield other orders of the rows in a group: reversed, with each example first, and shuffled."""
     order = list(range(len(group)))
     yield order[::-1]
     for example in {trial.example for trial in group}:
@@ -144,7 +144,7 @@ def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[i
 
 @law(advice="Compare only completions for the same prompt", fast=True)
 def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
-    """GRPO compares the completions of one prompt. A score that depends on other prompts is noise."""
+    """GRPO compares the completions for one prompt. A score that depends on other prompts is noise."""
     groups = groups_of(subject)
     if len(groups) < 2:
         raise Skip("this law needs two examples with scored completions")
@@ -181,7 +181,7 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _of_another_prompt(subject: RewardUnderTest, group: list[Trial]) -> list[Trial]:
-    """Return the right completions, made longer, for a different prompt with the same columns."""
+    """Return longer versions of the correct completions, for a different prompt with the same columns."""
     prompt = subject.examples[group[0].example].prompt
     other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
     rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
@@ -195,7 +195,7 @@ def _is_given(subject: RewardUnderTest, trial: Trial) -> bool:
 
 
 def _lengthen_right(subject: RewardUnderTest, groups: list[list[Trial]]) -> list[list[Trial]]:
-    """Return the groups with longer right completions, so that other groups have the shortest completions."""
+    """Return the groups with longer correct completions, so that other groups have the shortest completions."""
     longer_groups = []
     for group in groups:
         example = subject.examples[group[0].example]
@@ -207,10 +207,10 @@ def _lengthen_right(subject: RewardUnderTest, groups: list[list[Trial]]) -> list
 
 
 def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Iterator[Finding]:
-    """Yield a finding if right instead of wrong answers to another prompt change the scores of a group.
+    """Yield a finding if correct instead of incorrect answers to another prompt change a group's scores.
 
-    This is for user-defined functions over the batch. Both batches have the same size, and the other completions have
-    nothing in common with the group, so rewards for novelty in a batch pass.
+    This check is for user-defined functions over the batch. Both batches have the same size, and the other completions
+    have nothing in common with the group, so rewards for novelty in a batch pass the check.
     """
     if not any(binding.scope == "batch" and not binding.foreign for _, binding in subject.bindings):
         raise Skip("the reward declares that it normalizes over the batch")
@@ -238,7 +238,7 @@ def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Itera
 
 
 def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
-    """Return whether scores depend on the other completions of the same prompt, but not on those of other prompts."""
+    """Return whether scores depend on the other completions for the same prompt, but not on those for other prompts."""
     everything = scored_together(subject, trials)
     if isinstance(everything, str) or same_scores(everything, [subject.see([trial])[0] for trial in trials]):
         return False
@@ -254,7 +254,7 @@ def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
 def _differing(
     subject: RewardUnderTest, trials: Sequence[Trial], expected: Sequence[TrialResult], condition: str
 ) -> Finding | None:
-    """Return a finding if a batch raises, or if a completion in it does not get the expected score."""
+    """Return a finding if a batch raises an exception, or if a completion in it does not get the expected score."""
     scores = scored_together(subject, trials)
     if isinstance(scores, str):
         small = _smallest_raising(subject, trials)

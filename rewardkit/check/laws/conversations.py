@@ -38,7 +38,7 @@ def _is_for_agents(subject: RewardUnderTest) -> None:
 
 
 def _searched(search_result: str) -> list[dict[str, Any]]:
-    """Return the messages of a call to a search tool, and of its result."""
+    """Return the messages for a call to a search tool and its result."""
     call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
     return [
         {"role": "assistant", "content": "", "tool_calls": [call]},
@@ -53,9 +53,9 @@ def _searched(search_result: str) -> list[dict[str, Any]]:
     per=judged,
 )
 def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A reward that reads the first question of a conversation judges the last answer by the wrong question.
+    """A reward that reads the first question in a conversation judges the last answer by the wrong question.
 
-    The question of another example is put before the prompt of each correct completion.
+    Another example's question is inserted before the prompt of each correct completion.
     """
     prompts = [example.prompt for example in subject.examples]
     own_prompt = prompts[right.example]
@@ -75,9 +75,9 @@ def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Itera
     per=judged,
 )
 def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a tool may give the answer, the policy calls the tool until its turns run out and never answers.
+    """If a tool may give the answer, the policy calls the tool until it runs out of turns, and never answers.
 
-    The text of a correct completion becomes the message of a tool, at the end of a conversation with calls.
+    A correct completion's text becomes a tool message at the end of a conversation with calls.
     """
     if right.judges and subject.conversational:
         message = "a tool's message scores {score}, the same as the assistant's message"
@@ -88,7 +88,7 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
 def the_last_message_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """Agents call tools before they answer, so a reward that reads the first message never sees the answer.
 
-    If the task has tools, a tool call and its result are put before the message of each correct completion.
+    If the task has tools, a tool call and its result are inserted before the message of each correct completion.
     """
     if not has_calls(right.completion):  # otherwise its answer already follows calls
         answered = [*_searched("nothing found"), {"role": "assistant", "content": right.anatomy.text}]

@@ -1,4 +1,4 @@
-"""Laws of environments: the same calls score the same, harmless calls do no harm, and an outage is no one's fault.
+"""Laws of environments: the same calls get the same score, harmless calls do no harm, and an outage gives no score.
 
 These laws run if ``Declarations(environment=Shop)`` names the environment in which a policy acts.
 """
@@ -25,12 +25,12 @@ from rewardkit.check.variants.episodes.stage import Stage, least_arguments
 
 _WHERE = "no environment was given. Pass declarations=Declarations(environment=Shop)"
 _DEEPEST = 12
-"""The depth to which the state of an environment is read. Arbitrary: states are a few levels deep, and objects may
-refer to themselves."""
+"""The depth to which an environment's state is read. Arbitrary: states are a few levels deep, but objects may refer
+to themselves."""
 
 
 def _needs_environment(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if no right completions were given, or no environment to run them in."""
+    """Raise `Skip` if no correct completions were given, or no environment to run them in."""
     needs_good(subject)
     if subject.stage.environment is None:
         raise Skip(_WHERE)
@@ -45,8 +45,8 @@ def _needs_environment(subject: RewardUnderTest) -> None:
 def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """A policy looks around before it acts, so a harmless call must not make a correct episode worthless.
 
-    A call that raised no error and left the environment unchanged is put before each correct completion. The episode
-    must score higher than doing nothing.
+    A call that raised no error and left the environment unchanged is inserted before each correct completion. The
+    episode must score higher than doing nothing.
     """
     idle = Trial([{"role": "assistant", "content": "I could not find it."}], right.example)
     for call in _harmless_calls(subject, right.example) if Trajectory.of(right.completion).calls else ():
@@ -62,7 +62,7 @@ def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant
 
 
 def _harmless_calls(subject: RewardUnderTest, example: int) -> Iterator[Made]:
-    """Yield calls that change and raise nothing: one per tool, with minimal arguments or those of a right call."""
+    """Yield calls that change and raise nothing: one per tool, with minimal arguments or those of a correct call."""
     row = {**subject.examples[example].shown}
     right = [
         call
@@ -80,7 +80,7 @@ def _harmless_calls(subject: RewardUnderTest, example: int) -> Iterator[Made]:
 
 
 def _is_harmless(environment: Any, name: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether a call raises nothing, leaves the state unchanged, and returns the same a second time."""
+    """Return whether a call raises nothing, leaves the state unchanged, and returns the same result a second time."""
     results = []
     for _ in range(2):
         before = _state(environment)
@@ -94,7 +94,7 @@ def _is_harmless(environment: Any, name: str, arguments: Mapping[str, Any]) -> b
 
 
 def _state(environment: Any) -> str | None:
-    """Return the state of an environment as text; None if part of the state cannot be read."""
+    """Return an environment's state as text, or None if part of the state cannot be read."""
     try:
         attributes = {name: value for name, value in vars(environment).items() if not name.startswith("_rewardkit")}
         return "".join(_written(attributes, 0))
@@ -135,9 +135,9 @@ def _written(value: Any, depth: int) -> Iterator[str]:
     applies=_needs_environment,
 )
 def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """Trainers reuse an environment after ``reset``, so leftovers of one episode must not count in the next.
+    """Trainers reuse an environment after ``reset``, so leftovers from one episode must not affect the next.
 
-    The same calls run before and after another episode in one environment. Results and score must be the same.
+    The same calls run before and after another episode in one environment. The results and the score must be the same.
     """
     rights = judged_actions(subject)
     for right in rights:
@@ -186,9 +186,10 @@ def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: 
     applies=_needs_environment,
 )
 def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
-    """An environment that does not respond is not evidence about the policy, so the row must give no learning signal.
+    """An environment that does not respond is not evidence about the policy, so the row must not give a learning
+    signal.
 
-    A tool or ``reset`` raises a ConnectionError. The row must fail, without a score.
+    A tool or ``reset`` raises a ConnectionError. The row must then fail and have no score.
     """
     kind = subject.stage.environment
     if not isinstance(kind, type):

@@ -1,6 +1,6 @@
 """Laws of form: the same content gets the same score in any form.
 
-It may be text or chat, a string or a number, on one line or on several.
+The form may be text or chat, a string or a number, one line or several lines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rewardkit.tree.coercion import Coercer
 
 @law(advice="Read the text of the last assistant message")
 def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
-    """Conversational data has messages where other data has text. The score must not depend on the format."""
+    """Conversational data contains messages instead of text. The score must not depend on the format."""
     if subject.plain:
         raise Skip("a trainer's function supports only one of the two forms")
     for trial, score in score_sweep(subject)[: subject.affordable(60)]:
@@ -51,7 +51,7 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     skip="no column is annotated with a type other than str",
 )
 def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """Text files contain "False" and "42" where tables contain False and 42. Both must mean the same.
+    """Text files contain "False" and "42" instead of False and 42. Both forms must mean the same.
 
     This law checks columns whose argument is annotated with a type.
     """
@@ -118,7 +118,7 @@ def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
 
 
 _SOME = 0.05
-"""The share of a right completion's score whose loss is a fault. Arbitrary: a smaller loss may be meant."""
+"""The share of a correct completion's score whose loss is a fault. Arbitrary: a smaller loss may be intended."""
 
 
 @law(
@@ -131,11 +131,11 @@ _SOME = 0.05
     every=True,
 )
 def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Models format correct answers in many ways. If one of them scores nothing, the policy learns a quirk.
+    """Models format correct answers in many ways. If one of these formats does not score, the policy learns an
+    arbitrary format.
 
     Correct completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
-    endings, after an opening tag that the prompt has, and with the answer without the comma or the unit of the gold
-    answer.
+    endings, after an opening tag in the prompt, and with the answer without the gold answer's comma or unit.
     """
     reported_names: set[str] = set()
     for right in judged(subject):
@@ -148,7 +148,7 @@ def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) -> Finding | None:
-    """Return a finding if a right completion loses its score because of its format."""
+    """Return a finding if a correct completion loses its score because of its format."""
     trial = right.trial(variant.text)
     score = subject.see([trial])[0]
     nothing = _wrong_answer_score(subject, right)
@@ -163,13 +163,13 @@ def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) 
 
 
 def _dot_advice(subject: RewardUnderTest) -> str:
-    """Return the advice for a reward without a pattern that has a dot; empty if the law's own advice fits."""
+    """Return the advice for a reward without a pattern that has a dot, or "" if the law's advice fits."""
     advice = "Accept this form: .strip() the answer, and remove commas and units from both sides"
     return "" if subject.mined.has_dots else advice
 
 
 def _wrong_answer_score(subject: RewardUnderTest, right: Judged) -> float:
-    """Return the highest score of a wrong answer, or the lowest score if the reward does not judge answers."""
+    """Return the highest score of an incorrect answer, or the lowest score if the reward does not judge answers."""
     wrong = [score.value for _, score in right.honest if score.scored and not right.paid(score)]
     return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
 
@@ -181,7 +181,7 @@ def _lowest(subject: RewardUnderTest, example: int) -> float:
 
 
 def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a reward that accepts a right completion on one line, but not on several lines, as it was given."""
+    """Report a reward that accepts a correct completion on one line, but not on several lines as it was given."""
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             if has_calls(completion):

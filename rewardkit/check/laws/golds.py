@@ -1,4 +1,4 @@
-"""Laws of right and wrong: a right completion scores highest, and a wrong answer in it scores lower."""
+"""Laws of right and wrong: a correct completion scores highest, and scores lower with an incorrect answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rewardkit.tree.reward import Reward
 
 
 def gated(subject: RewardUnderTest) -> Iterator[tuple[str, RewardUnderTest]]:
-    """Yield each addend of a sum behind a gate: its name, and the addend as a reward under test."""
+    """Yield (name, addend as a reward under test) for each addend of a sum behind a gate."""
     for reward in _behind_gates(subject.reward):
         yield reward.name or shorten(reward), subject.addend(reward)
 
@@ -56,7 +56,7 @@ _ALONE = "a distractor and nothing else"
 _SURPLUS = "surplus"
 _NOT_JUDGED = "no trial showed that the reward judges answers"
 _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
-"""Keys of the object around the arguments of a call, to which trainers and servers add others, such as ``id``."""
+"""Keys of the object around a call's arguments. Trainers and servers add other keys to it, such as ``id``."""
 
 
 @law(
@@ -71,7 +71,7 @@ _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
 def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
     """If a correct completion cannot score highest, the policy has no reason to write one.
 
-    A reward that never scores it high teaches nothing, and a reward that prefers nonsense teaches nonsense.
+    A reward that never gives it a high score teaches nothing, and a reward that prefers nonsense teaches nonsense.
     """
     lowest = min((score.value for _, score in score_sweep(subject) if score.scored), default=0.0)
     for number, example in enumerate(subject.examples):
@@ -116,7 +116,7 @@ def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a user-defined function whose maximum is out of reach, even for right completions."""
+    """Report a user-defined function whose maximum is out of reach, even for correct completions."""
     low, high = subject.bounds
     is_own_code = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
     if not is_own_code or subject.scope != "sample" or not math.isfinite(high - low):
@@ -133,7 +133,7 @@ def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _never_paid(part: RewardUnderTest) -> tuple[Trial, str] | None:
-    """Return a right completion and the fault if a component behind a gate gives all of them its lowest score."""
+    """Return a correct completion and the fault if a component behind a gate gives them all its lowest score."""
     low, _ = part.bounds
     rights = [Trial(good, number) for number, example in enumerate(part.examples) for good in example.good]
     scores = part.see(rights)
@@ -183,7 +183,7 @@ def _better_nonsense(subject: RewardUnderTest, right: Judged) -> Trial | None:
 
 
 def _better_misspelled(subject: RewardUnderTest, right: Judged) -> Trial | None:
-    """Return a right completion that scores higher with a misspelled tag; None if there is none."""
+    """Return a correct completion that scores higher with a misspelled tag, or None if there is none."""
     if not right.anatomy.blocks or subject.scope != "sample":  # groups may favor a different text
         return None
     for text in misspelled(blocks_of(right.anatomy)):
@@ -194,13 +194,13 @@ def _better_misspelled(subject: RewardUnderTest, right: Judged) -> Trial | None:
 
 
 def _holds(text: str, right: Judged) -> bool:
-    """Return whether `text` may be a right answer."""
+    """Return whether `text` may be a correct answer."""
     gold = right.anatomy.gold.lower()
     return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
 
 
 def _needs_both(subject: RewardUnderTest) -> None:
-    """Raise `Skip` unless right and wrong completions were given."""
+    """Raise `Skip` unless correct and incorrect completions were given."""
     needs_good(subject)
     if not any(example.bad for example in subject.examples):
         raise Skip("no incorrect completions: pass bad=[...]")
@@ -215,7 +215,9 @@ def _needs_both(subject: RewardUnderTest) -> None:
     names_line=True,
 )
 def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """A policy learns only from the order of scores within a group, so right must score above wrong."""
+    """A policy learns only from the order of scores within a group, so correct completions must score above
+    incorrect ones.
+    """
     margin = subject.declarations.margin
     for number, example in enumerate(subject.examples):
         rights = [Trial(good, number) for good in example.good]
@@ -254,9 +256,9 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
 def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A policy learns an incorrect answer just as readily if it scores as high as the correct one.
 
-    The answer in a correct completion is replaced with one that is certainly wrong: a distant number, NaN, a prefix,
-    another option, the gold answer of another example, or one of `distractors=`. The law applies only to rewards that
-    are seen to judge answers.
+    The answer in a correct completion is replaced with an answer that is certainly incorrect: a distant number, NaN, a
+    prefix, another option, another example's gold answer, or one of `distractors=`. The law applies only to rewards
+    that were observed to judge answers.
     """
     violations: dict[str, Finding] = {}
     for right in judged(subject):
@@ -315,8 +317,8 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
 def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If a completion without an answer (``{"answer": null}``, half a tag) is rewarded, the policy stops answering.
 
-    All completions of the sweep that are certainly not correct, such as a hundred spaces, must score lower than the
-    correct one.
+    All completions in the sweep that are certainly not correct, such as a hundred spaces, must score lower than the
+    correct completion.
     """
     wrong = wrongness(subject, right)
     if wrong is None:
@@ -333,7 +335,7 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
 
 
 def perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
-    """Yield each text with a certainly wrong answer once, with the kind of wrong answer."""
+    """Yield each text with a certainly incorrect answer once, together with the kind of incorrect answer."""
     distinct = {right.anatomy.text}
     for text, kind in _all_perturbed(subject, right):
         if text not in distinct:
@@ -380,10 +382,10 @@ def _own_code(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If only the keys of the gold answer are compared, the policy may add keys at no cost, and they break the call.
+    """If only the gold answer's keys are compared, the policy can add keys at no cost, although they break the call.
 
     The law applies to JSON objects from a column, in a correct completion or as the arguments of its calls, if the
-    reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
+    reward compares the value of each key. A key is added to the object or to a nested object, and each key that has a
     value is removed. Each change must lower the score.
     """
     for value, trial_with in _json_values(subject, right):
@@ -406,7 +408,7 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
 
 
 def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
-    """Yield each JSON value of a right completion that a column has, and a function that makes a trial with another.
+    """Yield each JSON value in a correct completion that a column has, with a function that replaces it in a trial.
 
     The value is an object or a list of objects.
     """
@@ -417,7 +419,7 @@ def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any,
 
 
 def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
-    """Return the objects with keys in a JSON value, outermost first; at most six, an arbitrary limit."""
+    """Return at most six (an arbitrary limit) objects with keys in a JSON value, outermost first."""
     objects: list[tuple[Path, dict[str, Any]]] = []
     queue: list[tuple[Path, Any]] = [((), value)]
     for path, part in queue:  # the list grows
@@ -432,10 +434,10 @@ def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
 
 @law(advice=COMPARE, skip="no incorrect completion is rejected", applies=needs_good, per=judged)
 def wrong_stays_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a stray letter makes an incorrect completion count as right, the policy learns to write the letter.
+    """If a stray letter makes an incorrect completion count as correct, the policy learns to write the letter.
 
-    A text that the reward cannot parse must not count as a missing text. An incorrect completion is tried with a word
-    before it, and without its last letter. The law is broken if both score as high as the correct ones.
+    Text that the reward cannot parse must not be treated as missing text. An incorrect completion is tried with a word
+    before it, and without its last letter. The law is broken if both versions score as high as the correct completions.
     """
     for text in map(text_of, subject.examples[right.example].bad):
         (refused,) = subject.see([right.trial(text)])

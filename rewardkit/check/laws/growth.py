@@ -1,8 +1,8 @@
 """Laws of growth: time and memory must be proportional to the length of the completion.
 
 Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
-only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is quadratic, but
-takes only 1.5 s for 50,000 characters of ``<answer>``, which is not reported.
+only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` takes quadratic time,
+but only 1.5 s for 50,000 characters of ``<answer>``, so it is not reported.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.variants.wild_texts import TEXTS
 
 _STRONG = (" ", "a", "1", "\n", "a ")
-"""Pieces whose repetition catches most slow patterns: words, and what ``\\s``, ``\\w``, ``\\d`` and ``.`` match."""
+"""Pieces whose repetition reveals most slow patterns: words, and matches of ``\\s``, ``\\w``, ``\\d``, and ``.``."""
 _PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\")
-"""More pieces, with which parsers nest, quote or escape."""
+"""More pieces, with which parsers nest, quote, or escape text."""
 _COUNTED = ("a{0} ", "a{0}\n", "Word a{0}. ", "{0}, ", "a{0}: {0}\n")
 
 
@@ -46,7 +46,7 @@ class Growing:
 
 
 def families_of(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
-    """Yield each family of growing texts once, with its name; those that catch the most come first."""
+    """Yield each family of growing texts once, with its name. Those that reveal the most slow patterns come first."""
     names: set[str] = set()
     for name, family in (*_strong(subject), *_growing_texts(subject)):
         if name not in names:
@@ -55,7 +55,7 @@ def families_of(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
 
 
 def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
-    """Yield the families that catch most slow patterns."""
+    """Yield the families that reveal most slow patterns."""
     for piece in _STRONG:
         yield f"{piece!r} * n between letters", Growing(piece, "a", "b")
         yield f"{piece!r} * n", Growing(piece)
@@ -107,35 +107,36 @@ def _growing_texts(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
 
 
 def _split_at_answer(anatomy: ParsedCompletion) -> tuple[str, str]:
-    """Return the text before and after the answer of a right completion."""
+    """Return the text before and after the answer in a correct completion."""
     return anatomy.text[: anatomy.region.start], anatomy.text[anatomy.region.end :]
 
 
 LONGEST = 50_000
-"""The characters of a long completion, about 12,000 tokens. Arbitrary, but about the length that reasoning models
-write."""
+"""The number of characters in a long completion, about 12,000 tokens. Arbitrary, but about the length that reasoning
+models write."""
 SECONDS = 10.0
-"""The most time for one completion. Arbitrary: every process of a run waits for the slowest completion. A single lazy
-group, which is harmless, takes 1.5 s."""
+"""The maximum time for one completion, in seconds. Arbitrary: every process in a run waits for the slowest
+completion. A single lazy group, which is harmless, takes 1.5 s."""
 MEGABYTES = 256
-"""The most memory for one completion. Arbitrary: `rk.code_tests` allows a whole program the same by default."""
+"""The maximum memory for one completion. Arbitrary: `rk.code_tests` by default allows the same amount for a whole
+program."""
 _GLANCE = (24, 64, 1_000, 4_000, 16_000)
-"""The sizes tried first: a family of texts that takes no time at these sizes is skipped. The small sizes show
+"""The sizes to try first. A family of texts that takes no time at these sizes is skipped. The small sizes show
 exponential growth, the large ones quadratic growth."""
 # Small steps up to 28 find exponential growth before it hangs; then two to four times as much each time.
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005
-"""The seconds above which a family of texts is measured at a series of sizes. The linear rewards of the tests take up
-to 5 ms for 16,000 characters."""
+"""The number of seconds above which a family of texts is measured at a series of sizes. The linear rewards in the
+tests take up to 5 ms for 16,000 characters."""
 _MEASURABLE = 0.02
-"""The seconds from which growth can be measured: four times `_SUSPECT`, so that a doubling of the time is not just
-noise."""
+"""The number of seconds from which growth can be measured: four times `_SUSPECT`, so that a doubling of the time is
+not just noise."""
 _SPENT = 0.1
-"""The seconds that other laws may spend on a completion once a reward is known to be slow. Arbitrary: a fraction of the
-budget."""
+"""The number of seconds that other laws may spend on a completion once a reward is known to be slow. Arbitrary: a
+fraction of the budget."""
 _STEEP = 2.7
-"""The allowed factor in time for twice the length. Linear growth gives 2, n log n about 2.2 and quadratic growth 4, and
-measurements are noisy."""
+"""The allowed factor in time for twice the length. Linear growth gives 2, n log n about 2.2, and quadratic growth 4,
+but measurements are noisy."""
 
 
 @law(
@@ -144,7 +145,7 @@ measurements are noisy."""
     turn=Turn.SOON,
 )
 def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
+    """A policy will find a completion that takes minutes to score, and every process in the run will wait for it."""
     # A reward this slow at any length, such as a judge, would take seconds for the sizes of one family alone.
     if subject.cost > 0.05:
         raise Skip(f"scoring one completion takes {subject.cost:.2g} s at any length")
@@ -168,7 +169,7 @@ def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _measure_times(subject: RewardUnderTest, family: Growing) -> list[tuple[int, float]]:
-    """Return the sizes and times of growing texts; stop once the growth is clear, or too small to matter."""
+    """Return the sizes and times of growing texts. Stop once the growth is clear, or is too small to matter."""
     suspect = next((size for size in _GLANCE if _seconds(subject, family(size)) > _SUSPECT), None)
     times: list[tuple[int, float]] = []
     for size in _SIZES if suspect is not None else ():
@@ -188,7 +189,7 @@ def _least_time(subject: RewardUnderTest, text: str, seconds: float) -> float:
 
 
 def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield a finding if a completion of another law took long, and shorter versions of it took far less time."""
+    """Yield a finding if a completion from another law took a long time but shorter versions took far less."""
     if subject.slow is None:
         return
     slow, seconds = subject.slow
@@ -206,7 +207,7 @@ def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _seconds(subject: RewardUnderTest, text: str) -> float:
-    """Return the CPU time that this process takes to score `text`; other processes do not affect it."""
+    """Return the CPU time that this process takes to score `text`. Other processes do not affect it."""
     trial = Trial(subject.formed(text), 0)
     started = time.process_time()
     subject.see([trial], fresh=True)
@@ -220,7 +221,7 @@ def _explodes(times: list[tuple[int, float]]) -> bool:
 
 
 def _harmless(times: list[tuple[int, float]]) -> bool:
-    """Return whether the longest completion would take little time, even if the time grew faster from here on."""
+    """Return whether the longest completion would take little time, even if the growth became faster."""
     # Exponential growth is already slow long before 1,000 characters.
     if len(times) < 2 or times[-1][0] < 1_000 or times[-1][1] < _MEASURABLE:
         return False
@@ -235,14 +236,14 @@ def _exponent(times: list[tuple[int, float]]) -> float:
 
 
 def _projected(times: list[tuple[int, float]], size: int, more: float = 0.0) -> float:
-    """Return the seconds that a text of `size` characters would take, with `more` added to the exponent."""
+    """Return the number of seconds that a text of `size` characters would take, with `more` added to the exponent."""
     # Arbitrary limit: a higher exponent means that the time explodes, and the power would overflow.
     exponent = max(1.0, min(_exponent(times) + more, 12.0))
     return float(times[-1][1] * (size / times[-1][0]) ** exponent)
 
 
 def _size_for(times: list[tuple[int, float]], seconds: float) -> int:
-    """Return the size of a text that would take `seconds`, at most `LONGEST`."""
+    """Return the size, at most `LONGEST`, of a text that would take `seconds`."""
     # The same limit as in `_projected`.
     exponent = max(1.0, min(_exponent(times), 12.0))
     size = times[-1][0] * (seconds / times[-1][1]) ** (1.0 / exponent)
@@ -250,7 +251,7 @@ def _size_for(times: list[tuple[int, float]], seconds: float) -> int:
 
 
 def _too_steep(times: list[tuple[int, float]]) -> str:
-    """Return a description of the growth if it is too steep; otherwise an empty string."""
+    """Return a description of the growth if it is too steep, otherwise ""."""
     if len(times) < 2 or times[-1][1] < _MEASURABLE or 2 ** _exponent(times) < _STEEP:
         return ""
     (size, last), (before, earlier) = times[-1], times[-2]
@@ -270,7 +271,7 @@ def _unfinished(tried_count: int, count: int) -> Unfinished:
 
 @law(advice="Limit the size of numbers, ranges, and repetitions before you compute them", turn=Turn.LATE)
 def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
+    """A completion that makes the reward allocate gigabytes crashes the run and everything else on the machine."""
     # The same limit as in `time_linear`: measuring would use up the time of the check.
     if subject.cost > 0.05:
         raise Skip(f"scoring one completion takes {subject.cost:.2g} s at any length")

@@ -1,4 +1,4 @@
-"""Laws of judges: measure the biases of a judge model by asking it.
+"""Laws of judges: measure a judge model's biases by asking the model.
 
 These laws ask a judge a few dozen questions. They do not apply to other rewards.
 """
@@ -28,7 +28,7 @@ from rewardkit.tree.reward import Reward
 # Arbitrary: a mean over several orders is steadier, but each order is one more call to the judge.
 _ORDERS = 4
 _AT_ONCE = 6
-"""The most completions in one ranking. Arbitrary, but a number that judges can rank at once."""
+"""The maximum number of completions in one ranking. Arbitrary, but judges can rank this many at once."""
 
 # Arbitrary limit: every completion takes two calls to a judge.
 _MOST_SAMPLES = 16
@@ -73,8 +73,8 @@ def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
 def verbosity_bias(subject: RewardUnderTest) -> Iterator[Finding]:
     """If empty words raise the score, the policy learns to write many of them.
 
-    Completions are judged as they are and with three empty sentences added, which may raise the score by at most 0.05
-    on average. In a ranking of both, the padded completion may win at most as often as it loses.
+    Completions are judged unchanged and with three empty sentences added, which may raise the score by at most 0.05 on
+    average. In a ranking of both versions, the padded completion may win at most as often as it loses.
     """
     trials = given(subject)[: min(_MOST_SAMPLES, subject.affordable(_MOST_SAMPLES))]
     padded = [replace(trial, completion=_longer(trial.completion)) for trial in trials]
@@ -101,7 +101,7 @@ def _judges(subject: RewardUnderTest, *kinds: type) -> list[tuple[Reward, Any]]:
 
 
 def _of_one_example(subject: RewardUnderTest) -> list[Trial]:
-    """Return the distinct completions of the example that has the most of them, at most `_AT_ONCE`."""
+    """Return at most `_AT_ONCE` distinct completions of the example that has the most."""
     by_example: dict[int, dict[str, Trial]] = {}
     for trial in given(subject):
         by_example.setdefault(trial.example, {}).setdefault(_shown(trial), trial)
@@ -109,7 +109,7 @@ def _of_one_example(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _judge_scores(judge: Reward, subject: RewardUnderTest, trials: Sequence[Trial]) -> Floats:
-    """Return the judge's own score of each trial."""
+    """Return the judge's score for each trial."""
     try:
         total = Scorer(judge).score(subject.batch(trials), strict=False).total
     except RewardKitError as error:

@@ -1,6 +1,7 @@
-"""Laws of partial credit: scores rise toward the right answer.
+"""Laws of partial credit: scores rise toward the correct answer.
 
-A completion nearer to the right answer scores no lower, and a damaged, wordier or overconfident one scores no higher.
+A completion closer to the correct answer must not score lower, and a damaged, wordier, or overconfident completion must
+not score higher.
 """
 
 from __future__ import annotations
@@ -44,17 +45,17 @@ _PROSE = (
     "sand then a little red train rattles in and the sailor listens to it and tells the tales he learned as a lad on "
     "the seas in the north and in the lands that lie to the east and at last he stands and lets the lantern shine in"
 )
-"""A text of more than 200 characters in which each letter is frequent."""
+"""A text with more than 200 characters in which each letter is frequent."""
 _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
-"""The numbers of words added to a right completion."""
+"""The numbers of words to add to a correct completion."""
 _DEEP = 0.1
-"""The share of the whole range by which a score must rise or fall to count. Arbitrary: a smaller change may be meant,
-such as a small bonus."""
+"""The share of the whole range by which a score must rise or fall to count. Arbitrary: a smaller change may be
+intended, such as a small bonus."""
 _MUCH = 0.2
 """The same share for steps that may change how the rest is read, such as a tag without its other mark, or words in
-another language. Arbitrary, but larger."""
+another language. Arbitrary, but larger than the share above."""
 _MOST_STEPS = 12
-"""The most values to replace in a document. Arbitrary: a document may have thousands of leaves."""
+"""The maximum number of values to replace in a document. Arbitrary: a document may have thousands of leaves."""
 
 
 @law(
@@ -64,10 +65,10 @@ _MOST_STEPS = 12
     per=judged,
 )
 def damage_never_pays(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If a completion with more things wrong scores higher, partial credit leads the policy away from the answer.
+    """If a completion with more faults scores higher, partial credit leads the policy away from the answer.
 
-    The tags of a correct completion are removed one mark after the other, and the values of its JSON object are
-    replaced one after the other. No step may score higher than an earlier one.
+    The tags in a correct completion are removed one mark at a time, and the values in its JSON object are replaced one
+    at a time. No step may score higher than an earlier step.
     """
     for damage, texts in _damaged(right):
         trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
@@ -92,7 +93,7 @@ def _counted(number: int, damage: str) -> str:
 
 
 def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
-    """Yield kinds of damage, each with texts that are more and more damaged."""
+    """Yield kinds of damage, each with increasingly damaged texts."""
     if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may also count
         pieces = blocks_of(right.anatomy).pieces()
         marks = [4 * number + side for number in range(len(right.anatomy.blocks)) for side in (1, 3)]
@@ -109,7 +110,7 @@ def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_thinking_only(text: str) -> bool:
-    """Return whether `text` ends within its thinking, so that it gives no answer."""
+    """Return whether `text` ends within its thinking and therefore gives no answer."""
     return any(text.count(f"<{name}>") > text.count(f"</{name}>") for name in THINKING)
 
 
@@ -124,7 +125,8 @@ def _without(pieces: Sequence[str], indices: Sequence[int]) -> list[str]:
     per=judged,
 )
 def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
-    """If the score falls with the length and then rises again, the policy learns to write ever longer completions.
+    """If the score falls with the length and then rises again, the policy learns to write longer and longer
+    completions.
 
     Words are added to a correct completion. Its score may rise and then fall, but it must not fall and then rise.
     """
@@ -149,7 +151,7 @@ def _range(subject: RewardUnderTest) -> float:
 
 
 def _valley(scores: Sequence[TrialResult], gap: float) -> tuple[int, int, int] | None:
-    """Return three indices at which the scores fall and rise again by more than `gap`; None if there are none."""
+    """Return three indices between which the scores fall and rise again by more than `gap`, or None."""
     values = [score.value for score in scores]
     for low in range(1, len(values) - 1) if all(score.scored for score in scores) else ():
         indices = (
@@ -168,9 +170,9 @@ def _falls_and_rises(scores: Sequence[TrialResult], indices: tuple[int, int, int
 
 
 def _longer(right: Judged, seed: int) -> list[str]:
-    """Return versions of a right completion with more and more words in its thinking, or before the text.
+    """Return versions of a correct completion with more and more words in its thinking, or before its text.
 
-    The words are a sentence: in the clause of the answer, "may" and "nothing" would deny it.
+    The words form a separate sentence. In the clause with the answer, "may" and "nothing" would deny the answer.
     """
     draw = random.Random(seed)
     words = draw.choices([word for word in _SENTENCE.split() if len(word) > 2], k=max(_SIZES))
@@ -187,11 +189,11 @@ def _longer(right: Judged, seed: int) -> list[str]:
     per=judged,
 )
 def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the same slip costs more in a long text than in a short one, the policy learns to write short texts.
+    """If the same mistake costs more in a long text than in a short text, the policy learns to write short texts.
 
     For example, ``difflib.SequenceMatcher`` ignores frequent letters in strings of 200 characters or more. The gold
-    text of a reward with partial credit is replaced with a long one. The first word is removed from the long text and
-    of the short one.
+    text for a reward with partial credit is replaced with a long text. The first word is removed from the long text and
+    from the short text.
     """
     anatomy = right.anatomy
     gold = anatomy.gold
@@ -227,10 +229,10 @@ def _not_in_english_alone(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A repetition penalty that splits at spaces does not see repeated words in Chinese, Japanese or Thai.
+    """A repetition penalty that splits text at spaces does not detect repeated words in Chinese, Japanese, or Thai.
 
-    If a repeated English phrase lowers the score, a repeated Chinese phrase must also lower it. The law applies if the
-    examples are not only in English.
+    If a repeated English phrase lowers the score, a repeated Chinese phrase must also lower it. The law applies if not
+    all examples are in English.
     """
     # Long enough that no reward can ignore the text as too short.
     english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
@@ -252,10 +254,11 @@ _NODES: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
 _MOST_NUMBERS = 5
-"""The most numbers in an expression. Six have 720 orders with 1,024 choices of operators each; five have 30,720
-expressions in all."""
+"""The maximum number of numbers in an expression. Six numbers have 720 orders with 1,024 choices of operators each.
+Five numbers have 30,720 expressions in all."""
 _MOST = 4_000
-"""The most expressions to try. Arbitrary: 4,000 take 0.06 s, and there are near misses among them."""
+"""The maximum number of expressions to try. Arbitrary: 4,000 expressions take 0.06 s, and some of them are near
+misses."""
 
 
 @dataclass(frozen=True)
@@ -264,10 +267,10 @@ class Expression:
 
     Attributes:
         text: the text of the completion.
-        span: the span of the expression.
+        span: the expression's span.
         numbers: the numbers in the expression.
-        value: the value of the expression.
-        target: the name of the column that has the value.
+        value: the expression's value.
+        target: the name of the column that contains the value.
     """
 
     text: str
@@ -277,11 +280,11 @@ class Expression:
     target: str
 
     def saying(self, expression: str) -> str:
-        """Return the completion with `expression` in place of the right one."""
+        """Return the completion with `expression` in place of the correct expression."""
         return replaced(self.text, [(self.span, expression)])
 
     def others(self) -> Iterator[tuple[str, Fraction]]:
-        """Yield other expressions of the same numbers, with their values."""
+        """Yield other expressions with the same numbers, together with their values."""
         orders = permutations(self.numbers)
         signs = list(product("+-*/", repeat=len(self.numbers) - 1))
         for order, chosen in islice(((order, chosen) for order in orders for chosen in signs), _MOST):
@@ -295,7 +298,7 @@ class Expression:
 
 
 def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expression | None:
-    """Return the expression that a right completion marks as its answer; None if no column has its value."""
+    """Return the expression that a correct completion marks as its answer, or None if no column has its value."""
     if not anatomy.marked:
         return None
     body = anatomy.region.of(anatomy.text)
@@ -343,14 +346,14 @@ def _evaluate(node: ast.expr) -> Fraction:
 
 
 _FAR = Fraction(1, 20)
-"""The distance from the target at which a value certainly misses it. Arbitrary: far above rounding errors."""
+"""The distance from which a value certainly misses the target. Arbitrary: far above rounding errors."""
 # Arbitrary errors: below and above one half, one, and two.
 _STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
 _DISTANCES = frozenset(("abs", "fabs", "isclose"))
 """Functions that a reward calls to measure the distance of an answer from the gold answer."""
 _GRADES = 4
-"""The number of different scores on the way to the gold answer that shows partial credit. Right, wrong and no answer
-make three."""
+"""The number of distinct scores on the way to the gold answer that indicates partial credit. A correct answer, an
+incorrect answer, and no answer account for three."""
 # Arbitrary errors relative to the gold answer, from a tight to a loose tolerance.
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
@@ -360,10 +363,10 @@ _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
     skip="no rankings: pass declarations=Declarations(rankings=[...])",
 )
 def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
-    """If a better completion scores lower, partial credit leads the policy downhill instead of uphill.
+    """If a better completion scores lower, partial credit teaches the policy to write worse completions.
 
     This law checks the declared rankings. It also checks answers that come closer and closer to a numeric gold answer,
-    if the column is annotated as a number or the answers are seen to score higher and higher.
+    if the column is annotated as a number or these answers are observed to score higher and higher.
     """
     rankings = [
         ([Trial(completion, number) for completion in ranking], "declared better")
@@ -377,7 +380,7 @@ def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
 
 
 def _closer(subject: RewardUnderTest) -> Iterator[tuple[list[Trial], str]]:
-    """Yield series of numbers that approach a gold answer, from either side, if the reward measures the distance."""
+    """Yield series of numbers that approach a gold answer from either side, if the reward measures the distance."""
     for right in judged(subject):
         number = as_number(right.anatomy.value)
         declared = _numeric(subject, right.anatomy.column)
@@ -414,7 +417,7 @@ def _numeric(subject: RewardUnderTest, column: str) -> bool:
 def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If 42.9 counts as 42 but 41.1 does not (digits are cut off, or a sign is lost), the policy learns to err upward.
 
-    Numbers equally far above and below the gold answer must score the same if one of them scores like the correct
+    Numbers equally far above and below the gold answer must score the same if one of them scores as high as the correct
     answer.
     """
     gold = right.anatomy.gold
@@ -446,10 +449,11 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     per=judged,
 )
 def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If 23.5 or the bare target counts as an expression for 23 in a countdown task, the policy need not compute.
+    """If 23.5 or the bare target counts as an expression for 23 in a countdown task, the policy does not need to
+    calculate anything.
 
-    The numbers of a correct expression are combined into values near the target. They are also combined into fractions,
-    and the whole number below or above the fraction becomes the target.
+    The numbers in a correct expression are combined into values near the target. They are also combined into fractions,
+    with the whole number below or above the fraction as the target.
     """
     right_expression = expression_in(right.anatomy, subject.examples[right.example].columns) if right.judges else None
     for expression, target in _near_misses(right_expression) if right_expression is not None else ():
@@ -460,7 +464,7 @@ def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[V
 
 
 def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
-    """Yield expressions of the same numbers, each with a target that the expression misses."""
+    """Yield expressions with the same numbers, each with a target that the expression misses."""
     target = int(right.value)
     if target not in right.numbers:
         yield str(target), target
@@ -477,10 +481,11 @@ _NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,2
 _STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
 """The stated confidences to try: steps of 0.05 from 0.05 to 0.95, since logarithmic scores are infinite at 0 and 1."""
 _DISHONEST = 0.15
-"""The largest allowed distance between the true probability and the best one to state: three steps of the confidences
-that are tried. A proper score is best at the truth, or at most one step away."""
+"""The maximum distance between the true probability and the best probability to state: three steps between the
+confidences that are tried. A proper score is best at the true probability, or at most one step away."""
 _GAIN = 0.01
-"""The share of the whole range by which an untrue statement must score higher. Arbitrary, but above rounding errors."""
+"""The share of the whole range by which a false statement must score higher to count. Arbitrary, but above rounding
+errors."""
 
 
 @law(
@@ -491,8 +496,8 @@ _GAIN = 0.01
 def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """If overstating confidence raises the score, the policy learns to be overconfident.
 
-    The stated confidence of a correct and of an incorrect completion is varied. A scoring rule is proper (Gneiting and
-    Raftery 2007) if a model that is right with probability p expects the highest score for stating p.
+    The confidence stated in a correct completion and in an incorrect completion is varied. A scoring rule is proper
+    (Gneiting and Raftery 2007) if a model that is correct with probability p expects the highest score for stating p.
     """
     forecasts: dict[bool, tuple[list[Trial], list[float]]] = {}
     for number, example in enumerate(subject.examples):
@@ -531,7 +536,7 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
 
 
 def _confidence_span(text: str) -> Span | None:
-    """Return the span of a stated confidence; None if there is none."""
+    """Return the span of a stated confidence, or None if there is none."""
     return next((span for span in reversed(numbers_in(text)) if _NAMED.search(text[: span.start])), None)
 
 
@@ -549,7 +554,7 @@ def _in_percent(text: str, span: Span) -> bool:
 
 
 def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float] | None:
-    """Return a true probability of being right and another one that scores higher if stated; None if there is none."""
+    """Return a true probability and another one that scores higher if it is stated instead, or None."""
     spread = max(*right, *wrong) - min(*right, *wrong)
     # 0.7 first: if the score is linear in the confidence, stating 0.95 already scores higher there.
     for truth in (0.7, 0.3, 0.5, 0.9):

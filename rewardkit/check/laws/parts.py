@@ -1,4 +1,4 @@
-"""Laws of parts: each part of a right completion counts, no part replaces another, and almost right is wrong."""
+"""Laws of parts: each part of a correct completion counts, no part replaces another, and almost right is wrong."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from rewardkit.check.variants.wrong_answers import other_value
 from rewardkit.errors import shorten
 
 _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
-"""A text that consists only of citations, headings and labels."""
+"""A text that consists only of citations, headings, and labels."""
 _PROSE = 4
-"""The least number of words whose loss or replacement counts. Arbitrary."""
+"""The minimum number of words whose loss or replacement counts. Arbitrary."""
 
 
 @law(
@@ -44,8 +44,8 @@ _PROSE = 4
 def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If 100 counts as 10, or "unsupported" counts as "supported", the policy learns to be vague.
 
-    The score of a correct completion may depend on numbers and words of a column. Each of them is replaced with one
-    that begins or ends with it, or that differs in its sign or by a factor of ten.
+    The score of a correct completion may depend on numbers and words from a column. Each of them is replaced with a
+    number or word that begins or ends with it, or that differs in sign or by a factor of ten.
     """
     # More than three different scores: partial credit. Two or three are right, wrong and no answer.
     graded = len({round(score.value, 6) for _, score in right.honest if score.scored}) > 3
@@ -72,7 +72,7 @@ def _near_miss_texts(part: Part, graded: bool) -> Iterator[str]:
 
     Args:
         part: the part on which the score depends.
-        graded: whether the score depends on how near a number is, so that another number may be just as near.
+        graded: whether the score depends on the distance of a number, so that another number may be just as close.
     """
     text = part.text
     if part.kind == "word":
@@ -101,8 +101,8 @@ def _near_miss_texts(part: Part, graded: bool) -> Iterator[str]:
 def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If an answer with a missing part gets the full score, the policy skips that part.
 
-    A correct completion is cut for as long as it keeps the full score. The essence that is left must still have its
-    items of each list in a column, and more than headings, labels and citations.
+    A correct completion is shortened as long as it keeps the full score. The remaining essence must still contain its
+    items from each list in a column, and more than headings, labels, and citations.
     """
     text = essence(subject, right)
     if text != right.anatomy.text:
@@ -111,7 +111,7 @@ def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
 
 
 def _missing_parts(subject: RewardUnderTest, right: Judged, text: str) -> str:
-    """Return a description of the parts that `text`, the essence of a right completion, lacks; "" if it may be fine."""
+    """Return a description of the parts that `text`, a correct completion's essence, lacks, or "" if it may be fine."""
     wrong = wrongness(subject, right)
     if wrong is not None and wrong(text):
         return "the answer is missing"
@@ -130,7 +130,7 @@ def _missing_parts(subject: RewardUnderTest, right: Judged, text: str) -> str:
 
 
 def _similar_lines(text: str) -> Iterator[list[str]]:
-    """Yield runs of two or more lines that have the same shape, such as ``name: value``."""
+    """Yield runs of two or more lines with the same shape, such as ``name: value``."""
     for _, run in groupby(text.strip().splitlines(), key=lambda line: re.sub(r"\w+", "w", line.strip())):
         lines = list(run)
         if len(lines) > 1:
@@ -146,7 +146,7 @@ def _has(text: str, atom: str) -> bool:
 
 
 def _amid_words(right_text: str, text: str) -> bool:
-    """Return whether `text` was among words of the same line, or its headings had text under them."""
+    """Return whether `text` was among words on the same line, or its headings had text under them."""
     left = set(re.findall(r"[^\W_]+", text))
     return any(
         # Words of two letters or more: "a" and "x" may be names.
@@ -163,11 +163,10 @@ def _amid_words(right_text: str, text: str) -> bool:
     per=judged,
 )
 def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If nonsense around a correct answer raises the score, a sign in the code is wrong, and the policy writes
+    """If nonsense around a correct answer raises the score, a sign in the code is wrong, and the policy learns to write
     nonsense.
 
-    All words of a correct completion that are not its answer or a mark are replaced with other words of the same
-    length.
+    All words in a correct completion except its answer and marks are replaced with other words of the same length.
     """
     essential_spans = {part.span for part in essential_parts(subject, right)}
     parts = [part for part in parts_of(right.anatomy.text) if part.span not in essential_spans and part.kind == "word"]
@@ -186,15 +185,16 @@ def _in_a_mark(right: Judged, part: Part) -> bool:
 
 
 _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?:count|number)$|s$")
-"""Names of columns with a count: num_items, min_words, items_count, exactly, keywords. A final plural is a list."""
+"""Names of columns with a count: num_items, min_words, items_count, exactly, keywords. A plural at the end is a
+list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
 """Names of columns with a limit, such as max_words and up_to: more of the counted items may be worse."""
 _TIMES = (1, 3, 10)
-"""The numbers of copies to try: one, a few and many, since the reward may limit copies."""
+"""The numbers of copies to try: one, a few, and many, since the reward may limit copies."""
 
 
 def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
-    """Yield each right completion with each group of its parts that are of the same kind."""
+    """Yield each correct completion with each group of its parts of the same kind."""
     for right in judged(subject):
         columns = subject.examples[right.example].columns
         values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
@@ -239,7 +239,7 @@ def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]
 def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If a missing item costs nothing, the policy writes fewer items than a column asks for.
 
-    A correct completion has the number of bullets, code blocks or tags that a column states. One of them is removed,
+    A correct completion has the number of bullets, code blocks, or tags that a column states. One of them is removed,
     which must lower the score.
     """
     right, parts = group
@@ -268,7 +268,7 @@ def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblin
 def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If an unnecessary call costs nothing, the policy makes every call that may be the correct one.
 
-    A call of another function, or one with other arguments, is added before or after the correct calls.
+    A call to another function, or a call with other arguments, is added before or after the correct calls.
     """
     right, parts = group
     wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]
@@ -282,7 +282,7 @@ def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) ->
 
 
 def _other_calls(parts: Siblings) -> Iterator[str]:
-    """Yield the first call as a call of another function, and with other arguments."""
+    """Yield the first call as a call to another function, and with other arguments."""
     first = parts.part(0)
     match = re.search(r"\{.*\}", first, re.DOTALL)
     try:
@@ -307,9 +307,9 @@ def _other_calls(parts: Siblings) -> Iterator[str]:
     turn=Turn.EARLY,
 )
 def order_of_keys_does_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """JSON objects have no order. A reward that goes by the order rewards values under the wrong keys.
+    """The keys of JSON objects have no order. A reward that relies on their order rewards values under the wrong keys.
 
-    An object with its keys in another order is just as correct, and an object with other keys is wrong.
+    An object with its keys in another order is just as correct, but an object with other keys is incorrect.
     """
     document = Document.within(right.anatomy)
     if document is None or len(document.value) < 2:
@@ -323,7 +323,7 @@ def order_of_keys_does_not_count(subject: RewardUnderTest, right: Judged) -> Ite
 
 
 def _reformatted(document: Document) -> str:
-    """Return the same object with different spacing; a reward that rejects it compares texts."""
+    """Return the same object with different spacing. A reward that rejects it compares strings."""
     compact = json.dumps(document.value, ensure_ascii=False, separators=(",", ":"))
     is_compact = document.span.of(document.text) == compact
     return json.dumps(document.value, ensure_ascii=False) if is_compact else compact

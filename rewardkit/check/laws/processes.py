@@ -1,6 +1,6 @@
 """Laws of processes: a completion gets the same score each time, in any process or thread.
 
-The arguments of the reward also stay unchanged.
+The reward's arguments also stay unchanged.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ from rewardkit.workers.background import in_background
 from rewardkit.workers.worker import Call, Launch, run_in_process
 
 _ROUNDS = 3
-"""The number of times that the completions are scored again in this process. Arbitrary."""
+"""The number of times to score the completions again in this process. Arbitrary."""
 # Arbitrary seeds: each is one more process to start.
 _HASH_SEEDS = ("1", "2", "3")
 _SENT = 80
-"""The most completions sent to other processes. Arbitrary: a few of them show a hash seed or a global state."""
+"""The maximum number of completions to send to other processes. Arbitrary: a few are enough to reveal a dependence
+on a hash seed or global state."""
 _JOINED = 4
-"""The most pairs of completions joined per example. Arbitrary: each pair is three more completions."""
+"""The maximum number of pairs of completions to join per example. Arbitrary: each pair adds three completions."""
 _MORE = "Several engineers from northern harbors measured remarkable currents, temperatures, depths and salinity."
-"""Words that make the text of a column longer."""
+"""Words that make the text in a column longer."""
 _SECONDS = 60.0
 """The time limit for another process. Arbitrary: the process imports the reward's modules again."""
 
@@ -54,7 +55,7 @@ _SECONDS = 60.0
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
     """If equal completions get different scores, GRPO mistakes noise for an advantage, and replay fails.
 
-    Every completion must get the same score again, in another order and in another process.
+    Every completion must get the same score again, also in another order and in another process.
     """
     if not subject.deterministic:
         raise Skip("the reward declares deterministic=False")
@@ -92,7 +93,7 @@ def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _join_completions(subject: RewardUnderTest) -> list[Trial]:
-    """Return joined pairs of given completions: a set made from both texts shows its order."""
+    """Return joined pairs of given completions. A set made from both texts reveals its order."""
     return [
         Trial(subject.formed(f"{text}\n{other}"), number)
         for number, example in enumerate(subject.examples)
@@ -101,7 +102,7 @@ def _join_completions(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _longer_cells(subject: RewardUnderTest) -> list[Trial]:
-    """Return trials with longer texts in a column: a set of only a few words may keep its order by chance."""
+    """Return trials with longer texts in a column. A set of only a few words may keep its order by chance."""
     trials = []
     for number, example in enumerate(subject.examples):
         for column in sorted(subject.columns_read & set(example.columns)):
@@ -118,7 +119,7 @@ def _texts(example: Example) -> list[str]:
 
 
 def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialResult, TrialResult] | None]:
-    """Return a shorter completion and two scores that differ between tries; if there is none, `trial` and None."""
+    """Return a shorter completion and two scores that differ between tries, or `trial` and None if there is none."""
     for text in ("", "a", "42"):
         small = Trial(subject.formed(text), trial.example)
         # Four tries: a random 0 or 1 is the same in all of them in one of eight cases.
@@ -154,7 +155,7 @@ def _uses_sets(code: CodeType) -> bool:
 
 
 def _in_other_processes(subject: RewardUnderTest, trials: list[Trial]) -> list[list[tuple[float, str]]]:
-    """Return the scores from processes with other hash seeds; an empty list if the reward cannot be pickled.
+    """Return the scores from processes with other hash seeds, or an empty list if the reward cannot be pickled.
 
     Raises:
         Unfinished: a process took too long.
@@ -193,7 +194,9 @@ _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer
 
 @law(advice="Copy a list before you sort, pop, or change it: sorted(values), list(values)", every=True)
 def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers pass the same lists to all reward functions. One that sorts or pops them corrupts the others' input."""
+    """Trainers pass the same lists to all reward functions. A function that sorts or pops them corrupts the other
+    functions' input.
+    """
     # Arbitrary limits: a few rows show whether an argument is changed.
     trials = (given(subject) or [trial for trial, _ in score_sweep(subject)[:4]])[:16]
     for leaf, _ in subject.bindings:
@@ -205,9 +208,9 @@ def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return the first argument that a function changes: its name, and its value before and after; None without one.
+    """Return the first argument that a function changes, as (name, value before, value after), or None.
 
-    Trainers' functions and leaves get the objects themselves. Adapters may need their neighbors, so they score within
+    Trainers' functions and leaves get the original objects. Adapters may need their neighbors, so they score within
     their tree as in training, where arguments are copied.
     """
     batch = subject.batch(trials)
@@ -243,7 +246,7 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
 
 
 def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return the first cell that a plain function of one completion changes: its name, and its value before and after.
+    """Return the first cell that a plain function of one completion changes, as (name, value before, value after).
 
     The function gets the original cells, as in a user's loop.
     """
@@ -285,7 +288,7 @@ def _ignoring(call: Callable[[], Any]) -> None:
 
 @law(advice="Define the function at the top level of a module, without lambdas or open files")
 def picklable(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers that score in other processes pickle the reward to send it there."""
+    """Trainers that score in other processes pickle the reward to send it to those processes."""
     nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
     if nested:
         raise Skip(f"{', '.join(nested)} is defined inside a function, so other processes cannot import it")
@@ -312,7 +315,7 @@ def _is_local(function: Any) -> bool:
 
 @law(advice="Keep state in local variables. For a time limit use @rk.reward(timeout=...), not signals")
 def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
+    """Asynchronous trainers score in several threads at once, so a reward must not use signals or shared state."""
     if subject.stage.real:
         raise Skip("tool calls in completions are executed, and tools may need the main thread")
     pairs = [(trial, score) for trial, score in score_sweep(subject)[: subject.affordable(60, 0.1)] if score.scored]

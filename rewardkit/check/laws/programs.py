@@ -1,4 +1,4 @@
-"""Laws of programs: the tests of a coding task reject programs that are broken in one place."""
+"""Laws of programs: a coding task's tests reject programs that are broken in one place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.errors import RewardFailure, shorten
 
 _MOST = 4
-"""The most findings, one per example. Arbitrary: the report should stay readable."""
+"""The maximum number of findings, one per example. Arbitrary: the report should stay readable."""
 
 
 @law(advice="Add the suggested test to the row", turn=Turn.LATE, every=True)
@@ -21,8 +21,8 @@ def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
     """If weak tests accept incorrect programs, the policy is rewarded for them and learns to write them.
 
     The findings are about the data, so they do not fail the check. The correct program of each example is broken in one
-    place at a time. A broken program counts as wrong if the tests reject it, or if its output differs for an input like
-    theirs.
+    place at a time. A broken program counts as incorrect if the tests reject it, or if its output differs for an input
+    like those in the tests.
     """
     scenes = {right.example: ExploitContext(right, subject) for right in reversed(judged(subject))}
     suites = [(scene, scene.suite) for _, scene in sorted(scenes.items()) if scene.suite is not None]

@@ -1,4 +1,4 @@
-"""Laws of promises: a score keeps the promises of its function's name, docstring and code."""
+"""Laws of promises: a score keeps the promises made by its function's name, docstring, and code."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _LENGTH = re.compile(
     r"|(?:token|word|length)s?[ _]budget)"
 )
 _MANY = (1_000, 50_000)
-"""The numbers of words to add; some rewards have the limit of a long context."""
+"""The numbers of words to add. Some rewards have a limit as long as a long context."""
 _LONGER = "and so it goes on with one more word after the other until nobody listens "
 
 
 def _documentation(subject: RewardUnderTest) -> str:
-    """Return the names and docstrings of the reward's own functions."""
+    """Return the names and docstrings of the reward's functions."""
     functions = [inspect.unwrap(binding.original) for _, binding in subject.bindings if not binding.trusted]
     names = [getattr(function, "__name__", "") or type(function).__name__ for function in functions]
     return "\n".join([*names, *(inspect.getdoc(function) or "" for function in functions)])
@@ -50,10 +50,10 @@ def _documentation(subject: RewardUnderTest) -> str:
 
 @law(advice="Limit the score to the range of its docstring: min(max(score, low), high)", applies=needs_good)
 def within_documented_range(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A score outside the range in the docstring outweighs everything that it is added to.
+    """A score outside the range in the docstring outweighs all scores that it is added to.
 
-    If the docstring states "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with
-    other numbers are tried. The range counts if the given completions keep to it, and correct ones reach its upper
+    If the docstring states "in [0, 1]", "from -1 to 1", or "share of ...", completions with repeated parts and with
+    other numbers are tried. The range counts if the given completions stay within it and correct ones reach its upper
     half.
     """
     low, high = _range(subject)
@@ -82,7 +82,7 @@ def _range(subject: RewardUnderTest) -> tuple[float, float]:
 
 
 def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
-    """Yield versions of a right completion with repeated parts, and with other numbers."""
+    """Yield versions of a correct completion with repeated parts and with other numbers."""
     text = right.anatomy.text
     columns = subject.examples[right.example].columns
     values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
@@ -97,7 +97,7 @@ def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
 
 
 def _length_counts(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if neither the code nor the names and docstrings of the reward mention length."""
+    """Raise `Skip` if neither the reward's code nor its names and docstrings mention length."""
     needs_good(subject)
     if not subject.smells.counts_messages and not _LENGTH.search(_documentation(subject)):
         raise Skip("no name, docstring, or declaration mentions the length")
@@ -105,10 +105,10 @@ def _length_counts(subject: RewardUnderTest) -> None:
 
 @law(advice='Measure the text of the message: len(completion[-1]["content"])', applies=_length_counts, per=judged)
 def length_is_of_the_text(subject: RewardUnderTest, right: Judged) -> Iterator[Finding]:
-    """For chat, ``len(completion)`` is the number of messages, so a limit on the length never takes effect.
+    """For chat data, ``len(completion)`` is the number of messages, so a length limit never takes effect.
 
-    If the code counts messages, or a name or docstring mentions a length penalty, many words are added to a
-    correct completion. They must change the score.
+    If the code counts messages, or a name or docstring mentions a length penalty, many words are added to a correct
+    completion. This must change the score.
     """
     trials = [_with_words(right, count) for count in _MANY]
     scores = subject.see(trials)
@@ -142,10 +142,10 @@ _SHARE_OF_TIME = 0.02
     every=True,
 )
 def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """Code such as ``re.sub(pattern, "", text, re.I)``, which does not ignore case, changes scores without an error.
+    """Code such as ``re.sub(pattern, "", text, re.I)``, which does not ignore case, changes scores without any error.
 
-    Each construction in the code that probably does not work as intended is repaired temporarily. If a completion then
-    scores differently, the slip has an effect.
+    Each construction in the code that probably does not work as intended is repaired temporarily. If a completion's
+    score then changes, the mistake has an effect.
     """
     for slip in slips(places(subject.reward)):
         yield None
@@ -153,7 +153,7 @@ def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
 
 
 def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
-    """Yield a finding if a completion scores differently with the repaired code, whichever way it is repaired."""
+    """Yield a finding if a completion's score changes when the code is repaired, whichever repair is used."""
     pairs = [(trial, score) for trial, score in _pool(subject) if score.scored]
     pairs = pairs[: subject.affordable(len(pairs), share=_SHARE_OF_TIME)]
     changed: list[dict[int, TrialResult]] = []
@@ -180,7 +180,7 @@ def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
 
 
 def _pool(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
-    """Return completions with their scores: the sweep, and right ones in other formats and for other gold answers."""
+    """Return completions with their scores: the sweep, and correct ones in other formats and for other gold answers."""
     trials = []
     for right in judged(subject):
         trials += [right.trial(variant.text) for variant in make_format_variants(subject, right)]

@@ -1,4 +1,4 @@
-"""Laws of rows: scores differ between completions, and depend on the columns of each row."""
+"""Laws of rows: scores differ between completions, and depend on each row's columns."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
     turn=Turn.EARLY,
 )
 def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | Finding | None]:
-    """If the reward misreads a gold answer (such as 0 as missing), its row teaches nothing, or the opposite.
+    """If the reward misreads a gold answer (for example, 0 as missing), the row teaches the policy nothing, or the
+    opposite of the task.
 
-    The gold answer is replaced in the column and in a correct completion, with values of the kind that the examples
-    have. If such a completion scores high, incorrect answers must score lower.
+    The gold answer is replaced in the column and in a correct completion with other values of the same kind as in the
+    examples. If such a completion scores high, incorrect answers must score lower.
     """
     anatomy = right.anatomy
     if not right.judges or anatomy.column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
@@ -64,12 +65,12 @@ def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Va
 
 
 def _earns_less(score: TrialResult, limit: float) -> bool:
-    """Return whether a completion scores below `limit`, or is left out of the training."""
+    """Return whether a completion scores below `limit`, or is excluded from training."""
     return score.value < limit if score.scored else score.outcome is Outcome.ABSTAINED
 
 
 def _is_marked_apart(right: Judged, gold: Gold) -> bool:
-    """Return whether the answer of a right completion is marked, and certainly wrong for the gold answer `gold`."""
+    """Return whether a correct completion's answer is marked, and is certainly incorrect for the gold answer `gold`."""
     marked_text = right.anatomy.region.of(right.anatomy.text)
     return (
         right.anatomy.marked
@@ -86,10 +87,11 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
     per=judged,
 )
 def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """A branch for a kind of row that no example has may reward every answer, and only the training shows it.
+    """If no example reaches a branch of the reward's code, the branch may reward every answer, and this fault appears
+    only during training.
 
-    Incorrect completions are tried with each value that the code compares a column with, as in ``if level == "easy":
-    ...``.
+    Incorrect completions are tried with each value with which the code compares a column, as in
+    ``if level == "easy": ...``.
     """
     row, bads = subject.examples[right.example].columns, subject.examples[right.example].bad
     # Arbitrary limit: four wrong answers are enough to show that a branch accepts any answer.
@@ -117,7 +119,7 @@ def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Var
 
 
 def _kinds(subject: RewardUnderTest, example: int) -> list[str]:
-    """Return the columns whose texts all appear in the code, such as kinds or names of checks."""
+    """Return the columns whose strings all appear in the code, such as kinds or names of checks."""
     known_texts = {text.lower() for text in subject.mined.texts}
     kinds = []
     for column in sorted(subject.columns_read):
@@ -128,7 +130,7 @@ def _kinds(subject: RewardUnderTest, example: int) -> list[str]:
 
 
 def _try_golds(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Gold, TrialResult, Trial]]:
-    """Yield other gold answers, each with the score and the trial of a completion that is right for it."""
+    """Yield other gold answers, each with the score and the trial of a completion that is correct for it."""
     anatomy, smells = right.anatomy, subject.smells
     golds = [example.columns.get(anatomy.column) for example in subject.examples]
     for gold in other_golds(anatomy, golds, in_patterns=smells.makes_patterns, stripped=smells.stripped):
@@ -158,7 +160,7 @@ def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
 
 
 def _scale(subject: RewardUnderTest, right: Judged) -> tuple[int, int] | None:
-    """Return the lowest and highest value of the answer's scale; None if there is no scale.
+    """Return the lowest and highest value on the answer's scale, or None if there is no scale.
 
     The scale is read from ``4/5`` in the completion or "1 to 5" in the prompt.
     """
@@ -191,9 +193,9 @@ _ENOUGH = 20
     every=True,
 )
 def informative(subject: RewardUnderTest) -> Iterator[Finding]:
-    """If all completions of a group score the same, all advantages are zero: the step costs time and teaches nothing.
+    """If all completions in a group score the same, all advantages are zero. The step costs time but teaches nothing.
 
-    This law looks at all completions together, and at each example with given correct and incorrect completions.
+    This law checks all completions together, and each example that has correct and incorrect completions.
     """
     if subject.scope == "batch":
         raise Skip('the reward declares scope="batch"')
@@ -215,7 +217,7 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _likely_reason(subject: RewardUnderTest) -> str:
-    """Return advice if all scores are the same and no pattern has a dot; empty if the law's own advice fits."""
+    """Return advice if all scores are the same and no pattern has a dot, or "" if the law's advice fits."""
     if subject.mined.has_dots:
         return ""
     # Arbitrary limits: long texts are messages, and three show whether anything in the code matters.
@@ -227,7 +229,7 @@ def _likely_reason(subject: RewardUnderTest) -> str:
 
 
 def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, TrialResult]]) -> Iterator[Finding]:
-    """Report the first example whose right, wrong and wild completions all score the same."""
+    """Report the first example whose correct, incorrect, and wild completions all score the same."""
     for number, example in enumerate(subject.examples):
         values = [score.value for trial, score in scored_pairs if trial.example == number and score.scored]
         if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
@@ -241,7 +243,7 @@ def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, Trial
 
 
 def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report user-defined functions in a tree that score everything the same, even texts that their code mentions."""
+    """Report user-defined functions in a tree that score everything the same, even strings that their code mentions."""
     names = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
     if len(subject.bindings) < 2 or not names:
         return
@@ -266,7 +268,7 @@ def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
 def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A reward that reads the gold answer but gives the same score for any value teaches nothing about the answer.
 
-    For example, ``bool("False")`` is True, so a flag that a file stores as text has no effect.
+    For example, ``bool("False")`` is True, so a flag that is stored as text in a file has no effect.
     """
     for column in sorted(subject.columns_read):
         values = _values_of(subject, column)
@@ -285,7 +287,7 @@ def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
 
 
 def _matters(subject: RewardUnderTest, column: str, values: list[object], trial: Trial, score: TrialResult) -> bool:
-    """Return whether a completion scores differently with another value in the column."""
+    """Return whether a completion's score changes with another value in the column."""
     cell = subject.examples[trial.example].columns.get(column)
     other_cells = [value for value in values if value != cell or type(value) is not type(cell)]
     changed = False
@@ -303,9 +305,9 @@ def _matters(subject: RewardUnderTest, column: str, values: list[object], trial:
     per=judged,
 )
 def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a valid answer to another row is also rewarded for this row, the policy learns one answer for all rows.
+    """If a valid answer for another row is also rewarded for this row, the policy learns one answer for all rows.
 
-    The law applies to marked answers without words, such as grids, if the reward rejects incorrect ones of the same
+    The law applies to marked answers without words, such as grids, if the reward rejects incorrect answers of the same
     form.
     """
     anatomy, columns = right.anatomy, [example.columns for example in subject.examples]
@@ -337,10 +339,11 @@ def _is_no_text(anatomy: ParsedCompletion) -> bool:
 
 @law(advice="Read the column that the completion is compared with")
 def reads_what_it_asks_for(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A function that asks for a column but never reads it judges by something else, which may be a constant.
+    """A function that has a column as a parameter but never reads it bases its score on something else, perhaps a
+    constant.
 
-    The law looks for the argument in the function's code. It does not apply to one of several rewards, because they may
-    share arguments.
+    The law looks for the argument in the function's code. It does not apply to one of several rewards, because such
+    rewards may share arguments.
     """
     if not subject.columns_forgotten:
         raise Skip("its functions read all columns that they request")

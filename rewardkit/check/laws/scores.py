@@ -18,7 +18,7 @@ _MOST = 4
 
 
 def _kind(score: TrialResult) -> str:
-    """Return the kind of a fault; exceptions from different lines are different kinds."""
+    """Return the kind of a fault. Exceptions from different lines are different kinds."""
     if score.outcome is Outcome.FAILED:
         return "failed"
     if not score.reason.startswith("returned"):
@@ -32,7 +32,7 @@ def _kind(score: TrialResult) -> str:
 
 
 def _score_findings(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
-    """Yield one finding per kind of fault, then those for completions that the given data's model does not write."""
+    """Yield one finding per kind of fault, then findings for completions that the given data's model does not write."""
 
     def concerns(result: TrialResult) -> bool:
         return result.outcome in (Outcome.ERRORED, Outcome.FAILED) and _kind(result).startswith(kinds)
@@ -59,9 +59,11 @@ def _score_findings(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
 
 @law(advice="Handle this case in the reward, and return the lowest score for it", fast=True, every=True)
 def total(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy in training writes anything. A reward that raises stops the run, or the policy learns to cause errors.
+    """During training, a policy may write any text. If the reward raises an exception, the run stops, or the policy
+    learns to cause exceptions.
 
-    Every completion must get a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
+    Every completion must get a score: an empty completion, half a tag, any Unicode, and messages of every shape in the
+    data.
     """
     yield from _score_findings(subject, "raised", "failed", "nonsense")
     if subject.scope != "sample":
@@ -69,7 +71,7 @@ def total(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield a finding if the reward raises for a group of identical completions, or for a group of one."""
+    """Yield a finding if the reward raises an exception for a group of identical completions, or for a group of one."""
     for trial in given(subject) or [Trial(subject.formed("word"))]:
         # Arbitrary sizes: groups as small as trainers make them.
         for size in (1, 2, 4):
@@ -87,13 +89,13 @@ def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
 
 @law(advice="Guard the division or logarithm, so that every score is a finite number", fast=True, every=True)
 def finite(subject: RewardUnderTest) -> Iterator[Finding]:
-    """One NaN or infinite score makes the advantages of its whole group NaN, and then the model's weights."""
+    """One NaN or infinite score makes all advantages in its group NaN, which then makes the model's weights NaN."""
     yield from _score_findings(subject, "not finite")
 
 
 @law(advice="Limit the score: min(score, limit), or .clip(low, high) on the reward", fast=True, every=True)
 def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A score outside its bounds outweighs everything that it is added to. Without a limit, spam scores highest."""
+    """A score outside its bounds outweighs all scores that it is added to. Without a limit, spam scores highest."""
     yield from _score_findings(subject, "out of bounds")
     if not subject.plain and max(map(abs, subject.bounds)) < float("inf"):
         return
@@ -120,7 +122,7 @@ def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _keeps_growing(once: TrialResult, several: TrialResult, many: TrialResult) -> bool:
-    """Return whether each repetition still adds about as much as the first ones."""
+    """Return whether each repetition still adds about as much as the first repetitions."""
     if not (once.scored and several.scored and many.scored and once.value < several.value < many.value):
         return False
     # 180 more repetitions after 19 add 9.5 times as much if each counts the same; by log they add about 0.8 times.
@@ -132,9 +134,9 @@ def _keeps_growing(once: TrialResult, several: TrialResult, many: TrialResult) -
     every=True,
 )
 def abstains_by_declaration(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A completion for which the reward abstains gets no penalty, so the policy learns to write it.
+    """A completion for which the reward abstains gets no penalty, so the policy learns to write such completions.
 
-    None means that the reward does not apply to a sample. Declare it: ``-> float | None``.
+    None means that the reward does not apply to a sample. Declare this possibility with ``-> float | None``.
     """
     yield from _score_findings(subject, "None")
     if not subject.plain:

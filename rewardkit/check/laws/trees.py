@@ -40,7 +40,7 @@ def nodes(reward: Reward) -> Iterator[Reward]:
 def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
     """If failing a gate scores higher than passing it, the policy learns to fail.
 
-    For every gate of the tree, no completion that fails the gate may score higher through it than one that passes.
+    For every gate in the tree, no completion that fails the gate may get a higher score from it than one that passes.
     """
     gates = [node for node in dict.fromkeys(nodes(subject.reward)) if node.facts.threshold is not None]
     if not gates:
@@ -75,9 +75,9 @@ def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
 
 @law(advice="Limit the schedule: .clip(low, high)")
 def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A weight that leaves its bounds halfway through training is noticed too late.
+    """If a weight leaves its bounds halfway through training, this is noticed too late.
 
-    At every twentieth of training, the total must be finite and within the bounds of the tree.
+    At every 5% of the training, the total must be finite and within the tree's bounds.
     """
     if not any(node.facts.schedules for node in nodes(subject.reward)):
         raise Skip("the reward has no schedule")
@@ -99,7 +99,7 @@ def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _declared(change: str) -> Callable[[RewardUnderTest], None]:
-    """Return a function that raises `Skip` unless the author declares that `change` does not count."""
+    """Return a function that raises `Skip` unless the author declares that `change` does not matter."""
 
     def applies(subject: RewardUnderTest) -> None:
         if change not in subject.declarations.invariant_to:
@@ -109,7 +109,7 @@ def _declared(change: str) -> Callable[[RewardUnderTest], None]:
 
 
 def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator[Variant]:
-    """Yield a variant of a completion for each edit; no edit may change the score."""
+    """Yield a variant of a completion for each edit. No edit may change the score."""
     for edit, change in edits.items():
         text = change(text_of(trial.completion))
         other = Trial(with_text(trial.completion, text), trial.example)
@@ -141,7 +141,7 @@ def whitespace_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[V
     per=given,
 )
 def unicode_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
-    """The same text looks the same in another Unicode normal form, so a different score is noise.
+    """A text looks the same in another Unicode normalization form, so a different score is noise.
 
     Declare it with ``invariant_to=["unicode"]``.
     """

@@ -1,5 +1,5 @@
-"""Mutation: give a sound reward an ordinary bug, and see which examples notice it.
+"""Mutation: insert an ordinary bug into a sound reward, and find out whether the examples notice it.
 
-`operators` holds the ordinary bugs of reward functions, `mutants` puts them into a reward, one at a time, and `noticed`
-checks whether the given completions distinguish a mutant from the original.
+`operators` contains the ordinary bugs of reward functions. `mutants` inserts them into a reward, one at a time.
+`noticed` checks whether the given completions distinguish a mutant from the original.
 """

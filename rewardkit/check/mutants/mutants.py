@@ -24,7 +24,7 @@ from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.tree.fingerprints import NO_SOURCE
 
 _SHOWN = 50
-"""The most characters of code to show in a table. Arbitrary: keeps a mutant on one line."""
+"""The maximum number of characters of code to show in a table. Arbitrary: it keeps a mutant on one line."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Mutant:
         before: the code before the change.
         after: the code after the change.
         source: the source of the whole mutated module.
-        path: the path of the module, or "" if there is none.
+        path: the module's path, or "" if there is none.
     """
 
     operator: str
@@ -80,10 +80,10 @@ def mutants(
     """Return the mutants of a reward: copies of its source, each with one ordinary bug.
 
     Args:
-        reward: the source of a module, or a function, whose source is read from its file.
-        of: mutate only the function or variable with this name, and the code that it uses. By default, the given
+        reward: a module's source, or a function, whose source is read from its file.
+        of: the name of the function or variable to mutate, together with the code that it uses. By default, the given
             function is mutated, or the whole module except imports, tests, and examples.
-        operators: the kinds of bugs, by default all kinds for reward functions. See
+        operators: the kinds of bugs. The default is all kinds for reward functions. See
             `rewardkit.check.mutants.operators`.
         path: the module's path, for tracebacks.
 

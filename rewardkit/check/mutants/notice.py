@@ -1,8 +1,8 @@
-"""Find out which mutants of a reward the given right and wrong completions notice.
+"""Find out which mutants of a reward are noticed by the given correct and incorrect completions.
 
-A mutant is noticed if a right completion no longer scores above the wrong ones of its example, or cannot be scored.
-Otherwise, many completions are tried, and the shortest whose score the mutant changes is shown. Add that completion,
-and the bug is noticed.
+A mutant is noticed if a correct completion no longer scores above its example's incorrect completions, or cannot be
+scored. Otherwise, many completions are tried, and the shortest completion whose score the mutant changes is shown. If
+you add that completion, the bug is noticed.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from rewardkit.errors import RewardDefinitionError, shorten
 
 Fate = Literal["noticed", "missed", "unchanged"]
 PATIENCE = 2.0
-"""How many seconds one completion may take. Arbitrary: a mutant that takes longer counts as hanging."""
+"""The number of seconds that one completion may take. Arbitrary: a mutant that takes longer counts as hanging."""
 _LIMIT = 20.0
-"""How many seconds one mutant may take. Arbitrary: a mutant may loop forever."""
+"""The number of seconds that one mutant may take. Arbitrary: a mutant may loop forever."""
 _WRONG = 40
-"""The most wrong answers to substitute for a right one. Arbitrary: a bug that none of them shows is of little use to a
-policy."""
+"""The maximum number of incorrect answers to substitute for a correct one. Arbitrary: a bug that none of them
+reveals is of little use to a policy."""
 _MOST_LOST = 8
-"""How often the original may hang or die before giving up. Arbitrary: after that, the reward itself is at fault, not a
-mutant."""
+"""The number of times that the original may hang or crash before the check gives up. Arbitrary: after that, the
+reward itself is at fault, not a mutant."""
 _ROWS = 16
-"""The number of completions to score at a time. Arbitrary: if one of them hangs, all of them are lost."""
+"""The number of completions to score at a time. Arbitrary: if one of them hangs, the scores of all are lost."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Verdict:
         mutant: the bug.
         fate: ``"noticed"`` by the given completions, ``"missed"`` by them although it changes scores, or
             ``"unchanged"`` if no score changed, so that it may not be a bug at all.
-        said: the effect of the bug in words, for example that the mutant cannot be loaded; "" if the bug only changes
+        said: the bug's effect in words, for example that the mutant cannot be loaded, or "" if the bug only changes
             scores.
-        shown: the completion that shows the bug; None if there is none.
-        before, after: the results of the original and the mutant for `shown`; `after` is None if the mutant hung or
-            died.
-        flips: whether a completion that is certainly right or wrong was judged correctly before and no longer is.
+        shown: the completion that reveals the bug, or None if there is none.
+        before, after: the results of the original and the mutant for `shown`. `after` is None if the mutant hung or
+            crashed.
+        flips: whether a completion that is certainly correct or incorrect was judged correctly before but no longer is.
     """
 
     mutant: Mutant
@@ -71,13 +71,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Noticed:
-    """The results for the mutants of a reward; a report when printed.
+    """The results for a reward's mutants. Printing them shows a report.
 
     Attributes:
-        name: the name of the reward.
+        name: the reward's name.
         verdicts: one per mutant.
         completions: the number of completions on which each mutant was tried.
-        given: the number of those that the user gave.
+        given: the number of these completions that the user gave.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Noticed:
     given: int
 
     def of(self, fate: Fate) -> list[Verdict]:
-        """Return the verdicts whose fate is `fate`."""
+        """Return the verdicts with the given fate."""
         return [verdict for verdict in self.verdicts if verdict.fate == fate]
 
     def __str__(self) -> str:
@@ -110,16 +110,16 @@ class Noticed:
 def noticed(
     bound: BoundReward, mutants: Sequence[Mutant], on_progress: Callable[[int], None] = lambda number: None
 ) -> Noticed:
-    """Try each mutant on the given completions and on many others, and return which mutants were noticed.
+    """Try each mutant on the given completions and on many others, and return the results.
 
     Args:
-        bound: the original reward, named after its variable, with right and wrong completions.
+        bound: the original reward, named after its variable, with correct and incorrect completions.
         mutants: the mutants of the original's module.
-        on_progress: called with the number of each mutant that starts.
+        on_progress: a function that is called with each mutant's number when its trial starts.
 
     Raises:
-        RewardDefinitionError: there are no right or no wrong completions, so nothing could be noticed, or the system
-            cannot run mutants in separate processes.
+        RewardDefinitionError: there are no correct or no incorrect completions, so nothing could be noticed, or the
+            system cannot run mutants in separate processes.
     """
     if not can_isolate():
         raise RewardDefinitionError("mutants run in forked processes, which this system does not support")
@@ -145,7 +145,7 @@ def noticed(
 
 
 def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
-    """Return certainly right or wrong completions: the given ones, reformatted right ones, and wrong answers."""
+    """Return certainly correct or incorrect completions: given or reformatted completions, and incorrect answers."""
     labeled = [(trial, _is_good(subject, trial)) for trial in given(subject)]
     for right in judged(subject):
         labeled += [
@@ -159,7 +159,7 @@ def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
 def _parts(
     subject: RewardUnderTest, pool: Sequence[Trial], given_trials: Sequence[Trial]
 ) -> Iterator[list[TrialResult]]:
-    """Yield the scores of the pool in parts, then of the given completions in one batch, then of the reversed batch."""
+    """Yield the pool's scores in parts, then the given completions' scores in one batch, then in the reversed batch."""
     for start in range(0, len(pool), _ROWS):
         yield subject.see(pool[start : start + _ROWS])
     yield _in_one_batch(subject, given_trials)
@@ -179,7 +179,7 @@ def _in_one_batch(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Tri
 def _original(
     name: str, subject: RewardUnderTest, pool: list[Trial], given_trials: Sequence[Trial], labeled: int
 ) -> tuple[list[TrialResult], list[Trial]]:
-    """Score the pool with the original reward, and leave out unlabeled completions on which it hangs or dies."""
+    """Score the pool with the original reward, and drop unlabeled completions on which it hangs or crashes."""
     for _ in range(_MOST_LOST):
         scores, lost = _results_in_child(lambda: subject, pool, given_trials)
         if not lost:
@@ -200,7 +200,7 @@ def _load_mutant(mutant: Mutant, name: str, options: Mapping[str, Any]) -> Rewar
 def _results_in_child(
     make: Callable[[], RewardUnderTest], pool: Sequence[Trial], given_trials: Sequence[Trial]
 ) -> tuple[list[TrialResult], Lost | str]:
-    """Score the completions in a separate process; return the results, and the reason if they end early."""
+    """Score the completions in a separate process. Return the results, and the reason if they end early."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:
@@ -232,9 +232,9 @@ class _Scored:
     Attributes:
         subject: the original.
         pool: completions scored one by one, the given ones first, then other labeled ones, then the rest.
-        own: the given completions, scored in one batch and again in reversed order.
-        labels: whether each labeled completion is right.
-        before, after: the scores, by original and mutant, of the pool, of the batch, and of the reversed batch.
+        own: the given completions, scored in one batch and again in reverse order.
+        labels: whether each labeled completion is correct.
+        before, after: the original's and the mutant's scores for the pool, the batch, and the reversed batch.
     """
 
     subject: RewardUnderTest
@@ -253,15 +253,13 @@ class _Scored:
         return [row for row, (original, mutated) in pairs if not original.same(mutated)]
 
     def is_noticed(self) -> bool:
-        """Return whether the given completions show the bug, one by one or in a batch."""
+        """Return whether the given completions reveal the bug, one by one or in a batch."""
         size, end = len(self.own), len(self.before)
         views = (range(size), range(end - 2 * size, end - size), range(end - size, end))
         return any(self._tells(view) for view in views)
 
     def _tells(self, rows: Sequence[int]) -> bool:
-        """Return whether a row can no longer be scored, or a right one no longer beats the wrong ones of its
-        example.
-        """
+        """Return whether a row no longer scores, or a correct row no longer beats its example's incorrect rows."""
         if any(self.before[row].scored and not self.after[row].scored for row in rows):
             return True
         for number in range(len(self.subject.examples)):
@@ -280,7 +278,7 @@ class _Scored:
     def flips(self) -> bool:
         """Return whether any labeled completion was judged correctly by the original but not by the mutant.
 
-        A completion is judged to be right if it scores at least as high as the given right ones of its example.
+        A completion is judged to be correct if it scores at least as high as its example's given correct completions.
         """
         for number in range(len(self.subject.examples)):
             example_rows = [row for row, trial in enumerate(self.own) if trial.example == number]

@@ -1,8 +1,8 @@
-"""Operators: ordinary bugs of reward functions and of programs, each as a change in one place.
+"""Operators: ordinary bugs in reward functions and programs, each as a change in one place.
 
-An operator takes a `Site` and yields replacement texts. Reports show the operator's name; its docstring describes the
-bug. `OF_REWARDS` maps names to operators for reward functions, `OF_SOLUTIONS` to operators for solutions of coding
-tasks.
+An operator accepts a `Site` and yields replacement texts. Reports show the operator's name and its docstring, which
+describes the bug. `OF_REWARDS` maps names to operators for reward functions, and `OF_SOLUTIONS` maps names to operators
+for solutions to coding tasks.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ OF_SOLUTIONS: dict[str, Operator] = {}
 def operator(
     kind: type[Node], *, rewards: bool = True, solutions: bool = False
 ) -> Callable[[Callable[[Site, Node], Iterator[str]]], Operator]:
-    """Register a function as an operator for nodes of one kind; the function gets the site and the node.
+    """Register a function as an operator for nodes of one kind. The function receives the site and the node.
 
     Args:
         kind: the type of syntax tree nodes.
         rewards: whether the bug is common in reward functions.
-        solutions: whether the bug is common in solutions of coding tasks.
+        solutions: whether the bug is common in solutions to coding tasks.
     """
 
     def register(change: Callable[[Site, Node], Iterator[str]]) -> Operator:
@@ -230,7 +230,7 @@ _FROM_THE_OTHER_END = {
 
 @operator(ast.expr, solutions=True)
 def first_for_last(site: Site, node: ast.expr) -> Iterator[str]:
-    """The first of several is used instead of the last, or the other way around."""
+    """The first of several is used instead of the last, or vice versa."""
     if isinstance(node, ast.Subscript):
         index = number(node.slice)
         if index in (-1.0, 0.0):
@@ -241,7 +241,7 @@ def first_for_last(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.expr, solutions=True)
 def shifted_index(site: Site, node: ast.expr) -> Iterator[str]:
-    """An index or the number of a group is off by one."""
+    """An index or a group number is off by one."""
     if isinstance(node, ast.Subscript):
         index = number(node.slice)
         if index is not None and index >= 0:
@@ -266,7 +266,7 @@ def contained(site: Site, node: ast.Compare) -> Iterator[str]:
 
 @operator(ast.Call, solutions=True)
 def lost_cleaning(site: Site, node: ast.Call) -> Iterator[str]:
-    """Whitespace, case, units or marks are not removed before the comparison."""
+    """Whitespace, case, units, or marks are not removed before the comparison."""
     if isinstance(node.func, ast.Attribute):
         if node.func.attr in _CLEANING:
             yield site.of(node.func.value)
@@ -335,7 +335,7 @@ def lost_guard(site: Site, node: ast.If) -> Iterator[str]:
 
 @operator(ast.Compare, solutions=True)
 def shifted_boundary(site: Site, node: ast.Compare) -> Iterator[str]:
-    """A value exactly at a limit is accepted by mistake, or rejected by mistake."""
+    """A value exactly at a limit is accepted or rejected by mistake."""
     if operator_of(node) in _BOUNDARY:
         yield grouped(f"{site.of(node.left)} {_BOUNDARY[operator_of(node)]} {site.of(node.comparators[0])}")
 
@@ -507,7 +507,7 @@ def shared_by_threads(site: Site, node: ast.Return) -> Iterator[str]:
 
 @operator(ast.Name)
 def echoed_prompt(site: Site, node: ast.Name) -> Iterator[str]:
-    """The prompt is scored together with the completion, so the examples in the prompt score."""
+    """The prompt is scored together with the completion, so the examples in the prompt count."""
     if node.id != _COMPLETIONS or called(site.parent) != "zip":
         return
     names = site.parameters
@@ -535,7 +535,7 @@ def wrong_column(site: Site, node: ast.Name) -> Iterator[str]:
 
 
 def _scores_of(site: Site, node: ast.Return) -> str:
-    """Return the expression for the scores in a return statement of a batch reward; "" for other functions."""
+    """Return the expression for the scores in a batch reward's return statement, or "" for other functions."""
     if node.value is None or not site.functions:
         return ""
     arguments = site.functions[0].args

@@ -1,7 +1,7 @@
 """Sites: places in source code that a mutation may change, with their text.
 
-``sites_of(source)`` yields every node of the reward code. Examples, tests, annotations, decorators and docstrings are
-not sites, because a bug there is not a bug of the reward.
+``sites_of(source)`` yields every node in the reward code. Examples, tests, annotations, decorators, and docstrings are
+not sites, because a bug there is not a bug in the reward.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Source:
-    """Source text with its syntax tree; the text of each node can be read and replaced."""
+    """Source text with its syntax tree. The text of each node can be read and replaced."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -43,7 +43,7 @@ class Source:
         return (self._bytes[:start] + text.encode() + self._bytes[end:]).decode()
 
     def within(self, node: ast.AST, part: ast.AST, text: str) -> str:
-        """Return the text of `node`, with the text of the inner node `part` replaced by `text`."""
+        """Return the text of `node`, with the text of its inner node `part` replaced by `text`."""
         (first, last), (start, end) = self._span(node), self._span(part)
         return (self._bytes[first:start] + text.encode() + self._bytes[end:last]).decode()
 
@@ -62,7 +62,7 @@ class Site:
     Attributes:
         node: the node that may be changed.
         source: the source code that contains the node.
-        parents: the nodes around `node`, the innermost first.
+        parents: the nodes around `node`, innermost first.
     """
 
     node: ast.AST
@@ -88,7 +88,7 @@ class Site:
 
     @property
     def functions(self) -> list[Function]:
-        """The functions around the node, the innermost first."""
+        """The functions around the node, innermost first."""
         return [node for node in self.parents if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
     @property
@@ -101,7 +101,7 @@ class Site:
 
 
 Operator: TypeAlias = Callable[[Site], Iterator[str]]
-"""A function that takes a site and yields replacement texts for it."""
+"""A function that accepts a site and yields replacement texts for it."""
 
 
 def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -> Callable[[Site], Iterator[T]]:
@@ -119,14 +119,14 @@ def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the name of the function called, ``search`` for ``re.search(...)``; "" if `node` is not a call."""
+    """Return the called function's name, as in ``search`` for ``re.search(...)``, or "" if `node` is not a call."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def number(node: ast.AST | None) -> float | None:
-    """Return the value of a number literal, with its sign; None for other nodes."""
+    """Return the signed value of a number literal, or None for other nodes."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = number(node.operand)
         return None if value is None else -value
@@ -140,7 +140,7 @@ def is_text(node: ast.AST | None) -> bool:
 
 
 def operator_of(node: ast.Compare) -> type[ast.cmpop] | None:
-    """Return the operator of a comparison of two values; None for a chain of comparisons."""
+    """Return the operator in a comparison of two values, or None for a chain of comparisons."""
     return type(node.ops[0]) if len(node.ops) == 1 else None
 
 
@@ -151,7 +151,7 @@ def calls_re(node: ast.Call) -> bool:
 
 
 def grouped(text: str) -> str:
-    """Return the expression in parentheses, so that it can be used anywhere."""
+    """Return the expression, in parentheses so that it can be used anywhere."""
     return f"({text})"
 
 
@@ -160,8 +160,8 @@ def sites_of(source: Source, of: str = "") -> Iterator[Site]:
 
     Args:
         source: the source of the module.
-        of: only yield sites of the function or variable with this name and of the code it uses; by default, of the
-            whole module.
+        of: the name of the function or variable whose sites are yielded, together with the code that it uses. The
+            default is the whole module.
     """
     names = _used_by(of, source) if of else None
     for statement in source.tree.body:

@@ -1,4 +1,4 @@
-"""Suites: the program in a right completion, and the tests of its example in the usual column formats.
+"""Suites: the program in a correct completion, and its example's tests in the usual column formats.
 
 A column holds ``[{"input": "2", "output": "4"}]``, ``["assert double(2) == 4"]``, or the expected output as text.
 """
@@ -26,7 +26,7 @@ _OUTPUTS = ("output", "expected", "expected_output", "stdout", "outputs")
 
 @dataclass(frozen=True)
 class Case:
-    """One test: the input and the expected output; for an assertion, the source of the arguments and of the value."""
+    """One test: input and expected output, or, for an assertion, the source of the arguments and of the value."""
 
     given: str
     expected: str
@@ -37,10 +37,10 @@ class Suite:
     """A program and its tests.
 
     Attributes:
-        text: the text of the completion.
+        text: the completion's text.
         span: the span of the program in `text`.
         cases: the tests, at least one.
-        function: the function that the assertions call; empty for a program that reads input and prints.
+        function: the function that the assertions call, or "" for a program that reads input and prints.
     """
 
     text: str
@@ -58,13 +58,13 @@ class Suite:
         return replaced(self.text, [(self.span, program)])
 
     def giving(self, value: str, before: str = "") -> str:
-        """Return the completion with a program that gives `value`, a Python expression, for every input."""
+        """Return the completion with a program that outputs `value`, a Python expression, for every input."""
         body = f"def {self.function}(*args, **kwargs):\n    return {value}" if self.function else f"print({value})"
         return self.running(f"{before}\n{body}" if before else body)
 
 
 def suite_in(text: str, columns: Mapping[str, Any]) -> Suite | None:
-    """Return the program in `text` with the tests in `columns`; None if either is missing."""
+    """Return the program in `text` with the tests in `columns`, or None if either is missing."""
     fence = next(reversed([*_FENCE.finditer(text)]), None)
     if fence is None and not _CODE.search(text):
         return None
@@ -92,14 +92,14 @@ def _pairs(value: Any) -> Iterator[Case]:
 
 
 def _function_of(columns: Mapping[str, Any], program: str) -> str:
-    """Return the function that the tests call: the one named in a column, or the only one in the program."""
+    """Return the function that the tests call: the one named in a column, or the program's only function."""
     defined = re.findall(r"(?m)^def (\w+)", program)
     named = [name for name in defined if name in columns.values()]
     return named[0] if named else defined[0] if len(defined) == 1 else ""
 
 
 def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:
-    """Yield each test in the value of a column, as the name of the called function (or "") and the case."""
+    """Yield each test in a column's value, as the called function's name (or "") and the case."""
     if isinstance(value, str):
         parsed = parsed_json(value)
         if isinstance(parsed, (list, dict)):

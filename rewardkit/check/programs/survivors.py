@@ -1,11 +1,10 @@
-"""Survivors: wrong programs that the tests of an example accept.
+"""Survivors: incorrect programs that an example's tests accept.
 
-The right program is broken in one place at a time. A version that the reward rejects is certainly wrong. A version that
-it accepts is run on fresh inputs, and is wrong if its outputs differ from those of the right program. Each input with
-different outputs is a missing test.
+The correct program is broken in one place at a time. A version that the reward rejects is certainly incorrect. A
+version that it accepts is run on fresh inputs, and is incorrect if its outputs differ from those of the correct
+program. Each input with different outputs is a missing test.
 
-The idea of measuring the tests of coding tasks by mutating their solutions comes from gameability (Empyrean
-Intelligence).
+The idea of measuring a coding task's tests by mutating its solution comes from gameability (Empyrean Intelligence).
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from rewardkit.rewards.sandbox.verdicts import launched
 
 
 _TRIES = 12
-"""The most draws per requested fresh input. Arbitrary: many draws repeat a test or an earlier draw."""
+"""The maximum number of draws per requested fresh input. Arbitrary: many draws repeat a test or an earlier draw."""
 _LONGEST = 2_000
-"""The longest input, in characters. Arbitrary: inputs are run hundreds of times."""
+"""The maximum length of an input, in characters. Arbitrary: inputs are run hundreds of times."""
 _SIZED = (list, str, tuple, dict)
 # Texts of letters, digits and spaces are changed letter by letter; other texts may have a syntax.
 _LETTERS = re.compile(r"[A-Za-z0-9 ]*")
@@ -60,7 +59,7 @@ def fresh_inputs(suite: Suite, count: int, seed: int) -> list[str]:
 
 
 def _arguments(test_inputs: Sequence[str], draw: random.Random) -> str | None:
-    """Return the source of arguments like those of the tests; None if no test has literal arguments."""
+    """Return the source of arguments like those in the tests, or None if no test has literal arguments."""
     rows = []
     for source in test_inputs:
         try:
@@ -77,7 +76,7 @@ def _arguments(test_inputs: Sequence[str], draw: random.Random) -> str | None:
 
 
 def _related(chosen: list[Any], rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """If an argument is the length of another argument in all tests, set it to the length of the new one."""
+    """If an argument is the length of another argument in all tests, set it to the new argument's length."""
     for index, value in enumerate(chosen):
         for other, sized in enumerate(chosen if type(value) is int else ()):
             if isinstance(sized, _SIZED) and all(_is_length(row[index], row[other]) for row in rows):
@@ -110,7 +109,7 @@ def _real(value: float, domain: Sequence[float], draw: random.Random) -> float:
 
 
 def _text(value: str, domain: Sequence[str], draw: random.Random) -> str:
-    """Return a text of other words from the tests, or, for single words of letters, one with some letters changed."""
+    """Return a text of other words from the tests, or, for a single word of letters, change some of the letters."""
     if any(" " in sample for sample in domain):
         words = [word for sample in domain for word in sample.split()]
         size = draw.randint(
@@ -130,7 +129,7 @@ def _text(value: str, domain: Sequence[str], draw: random.Random) -> str:
 
 
 def _list(value: list[Any], domain: Sequence[list[Any]], draw: random.Random) -> list[Any]:
-    """Return a similar list: sorted, without duplicates, or a matrix, if all lists in `domain` are."""
+    """Return a similar list. It is sorted, without duplicates, or a matrix if all lists in `domain` are."""
     items = [item for sample in domain for item in sample]
     if not items:
         return value
@@ -182,7 +181,7 @@ def _is_sorted(items: Sequence[Any], reverse: bool) -> bool:
 
 
 def _lines(test_inputs: Sequence[str], draw: random.Random) -> str | None:
-    """Return standard input shaped like that of a test: numbers and words change, counts of lines and words do not."""
+    """Return standard input shaped like a test's. Numbers and words change, but counts of lines and words do not."""
     text = draw.choice([sample for sample in test_inputs if sample.strip()] or [""])
     tokens = list(re.finditer(r"\S+", text))
     if not tokens:
@@ -231,7 +230,7 @@ _CALLED = "import os\nos.write(out, repr(eval({call!r}, program)).encode())"
 
 
 def outputs(program: str, suite: Suite, inputs: Sequence[str]) -> list[str | None]:
-    """Return the program's output for each input, in the format of a test; None if the program fails on the input.
+    """Return the program's output for each input in the format of a test, or None if it fails on the input.
 
     Raises:
         RewardFailure: no sandbox works on this system.
@@ -253,13 +252,13 @@ _NO_VALUE = object()
 
 @dataclass(frozen=True)
 class Survivor:
-    """A wrong program that passes all tests.
+    """An incorrect program that passes all tests.
 
     Attributes:
-        mutant: the right program with one bug.
+        mutant: the correct program with one bug.
         given: an input that no test uses: standard input, or the source of the arguments.
-        expected: the right program's output for that input.
-        found: the wrong program's output; None if it fails.
+        expected: the correct program's output for that input.
+        found: the incorrect program's output, or None if it fails.
     """
 
     mutant: Mutant
@@ -268,7 +267,7 @@ class Survivor:
     found: str | None
 
     def missing_test(self, suite: Suite) -> str:
-        """Return the test that would reject the wrong program, in the format of the column."""
+        """Return the test that would reject the incorrect program, in the column's format."""
         if suite.function:
             return f"assert {suite.function}({self.given}) == {self.expected}"
         return str({"input": self.given, "output": self.expected})
@@ -276,11 +275,11 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Survival:
-    """The wrong programs that the tests of one example accept.
+    """The incorrect programs that one example's tests accept.
 
     Attributes:
-        wrong: the number of wrong programs tried.
-        survivors: the wrong programs that pass all tests.
+        wrong: the number of incorrect programs tried.
+        survivors: the incorrect programs that pass all tests.
     """
 
     wrong: int
@@ -295,14 +294,14 @@ def survival(
     seed: int = 0,
     over: Callable[[], bool] = lambda: False,
 ) -> Survival | None:
-    """Try wrong programs on the tests of an example; return None if the tests cannot be judged.
+    """Try incorrect programs on an example's tests. Return None if the tests cannot be judged.
 
     Args:
-        suite: the right program and its tests.
-        pays: returns whether the reward scores a completion as high as the right one.
-        most: the most wrong programs to try, drawn at random.
+        suite: the correct program and its tests.
+        pays: a function that returns whether the reward scores a completion as high as the correct one.
+        most: the maximum number of incorrect programs to try. These are drawn at random.
         seed: the same seed draws the same programs and inputs.
-        over: returns whether the time is up.
+        over: a function that returns whether the time is up.
 
     Raises:
         RewardFailure: no sandbox works on this system.
@@ -335,7 +334,7 @@ def survival(
 
 
 def _verified_inputs(program: str, suite: Suite, seed: int) -> list[tuple[str, str]]:
-    """Return fresh inputs with the right program's output, if it is the same twice and can be written as a test."""
+    """Return fresh inputs with the correct program's output, if it is the same twice and can be written as a test."""
     inputs = fresh_inputs(suite, _INPUTS, seed)
     if not inputs:
         return []
@@ -348,7 +347,7 @@ def _verified_inputs(program: str, suite: Suite, seed: int) -> list[tuple[str, s
 
 
 def _equal(output: str, other_output: str | None) -> bool:
-    """Return whether two outputs are equal as values, or as text without whitespace at line ends, as in tests."""
+    """Return whether two outputs are equal as values or, as in tests, as text without whitespace at line ends."""
     if other_output is None:
         return False
     values = _value(output), _value(other_output)
@@ -366,7 +365,7 @@ def _near(value: Any, other: Any) -> bool:
 
 
 def _value(output: str) -> Any:
-    """Parse an output as a Python literal; return `_NO_VALUE` if it is none."""
+    """Parse an output as a Python literal. Return `_NO_VALUE` if it is not a literal."""
     try:
         return ast.literal_eval(output)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -1,6 +1,6 @@
-"""Aims: texts and cells that the code of a reward looks for, each with a line number.
+"""Aims: texts and cells that a reward's code looks for, each with a line number.
 
-For example, ``if "final answer" in text`` proposes ``"final answer"``, ``len(text) > 200`` proposes texts of 199, 200
+For example, ``if "final answer" in text`` proposes ``"final answer"``, ``len(text) > 200`` proposes texts of 199, 200,
 and 201 characters, ``re.match(r"\\d+ km", text)`` proposes texts that match, and ``if level == "easy"`` proposes a row
 with that level.
 """
@@ -25,7 +25,7 @@ from rewardkit.workers.random_state import preserved_rng
 
 _UNCHANGED = ("lower", "strip", "casefold", "upper")
 _STEPS = 6
-"""How many assignments to follow back from a variable. Arbitrary: circular assignments have no end."""
+"""The number of assignments to follow back from a variable. Arbitrary: circular assignments have no end."""
 
 
 def column_of(node: ast.AST, site: Site) -> str:
@@ -45,7 +45,7 @@ def column_of(node: ast.AST, site: Site) -> str:
 # Arbitrary size: enough for the functions of a reward.
 @lru_cache(maxsize=64)
 def _variables(function: ast.AST) -> dict[str, str]:
-    """Map each variable of a function to its source: a parameter, a column of ``kwargs``, or another variable."""
+    """Map each variable in a function to its source: a parameter, a column in ``kwargs``, or another variable."""
     sources: dict[str, str] = {}
     for node in ast.walk(function):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
@@ -70,8 +70,8 @@ def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
 def _named(node: ast.AST) -> str:
     """Return the name that an expression reads.
 
-    That is "level" for ``level``, ``level[i].strip()``, ``kwargs["level"][i]`` and ``kwargs.get("level")``; "" for
-    others.
+    The name is "level" for ``level``, ``level[i].strip()``, ``kwargs["level"][i]``, and ``kwargs.get("level")``, and ""
+    for other expressions.
     """
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in _UNCHANGED:
@@ -92,11 +92,11 @@ def _key(node: ast.AST) -> str:
 
 
 _EACH = 3
-"""The most texts per pattern. Arbitrary: more would not reach other places in the code."""
+"""The maximum number of texts per pattern. Arbitrary: more texts would not reach other places in the code."""
 
 
 def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
-    """Return up to three texts per pattern; none if Hypothesis is missing or cannot read the pattern."""
+    """Return up to three texts per pattern, or none if Hypothesis is missing or cannot read the pattern."""
     return [text for pattern in patterns for text in _matching_texts(pattern, seed)]
 
 
@@ -136,10 +136,11 @@ def _collect(pattern: re.Pattern[str], seed: int, texts: list[str]) -> None:
 _SEARCHING = frozenset(("startswith", "endswith", "count", "find", "rfind", "index", "split", "rsplit", "partition"))
 _EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 _LONGEST_TEXT = 80
-"""The longest constant to try. Arbitrary: longer constants are messages, not values to compare an answer with."""
+"""The maximum length of a constant to try. Arbitrary: longer constants are messages, not values to compare an answer
+with."""
 _LONGEST = 3_000
-"""The largest length in the code to generate texts for, in characters or words. Arbitrary: limits the time to score
-them."""
+"""The largest length in the code to generate texts for, in characters or words. Arbitrary: it limits the time for
+scoring them."""
 # The most aims in all, and the most texts per place. Arbitrary: these limit the time of a law.
 _MOST = 60
 _MOST_OF_A_PLACE = 8
@@ -150,7 +151,7 @@ class Aim:
     """Texts or cells to try, suggested by one place in the code.
 
     Attributes:
-        line: the line number of the place, from 1.
+        line: the line number of the place, starting at 1.
         texts: the texts that the code looks for.
         columns: the cells that the code looks for, by column.
     """
@@ -194,7 +195,7 @@ def _texts(site: Site) -> Iterator[str]:
 
 
 def _written(node: ast.AST | None) -> Iterator[str]:
-    """Yield the texts in a string literal, or in a list, tuple or set of string literals."""
+    """Yield the texts in a string literal, or in a list, tuple, or set of string literals."""
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         for item in node.elts:
             yield from _constant(item)
@@ -209,9 +210,7 @@ def _constant(node: ast.AST) -> Iterator[str]:
 
 
 def _of_that_size(side: ast.AST, other: ast.AST) -> Iterator[str]:
-    """Yield texts as long as the number that a length is compared with, plus or minus one: in characters, words or
-    lines.
-    """
+    """Yield texts as long as the number that a length is compared with, plus or minus 1 character, word, or line."""
     size = number(other)
     if called(side) != "len" or size is None or not 1 <= size <= _LONGEST:
         return

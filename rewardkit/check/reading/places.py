@@ -15,11 +15,11 @@ from rewardkit.tree.reward import Reward, bindings
 
 _OURS = str(Path(__file__).resolve().parents[2])
 _LONGEST = 200_000
-"""The longest module to read, in characters. Arbitrary: longer ones take too long."""
+"""The maximum length of a module to read, in characters. Arbitrary: longer modules take too long."""
 
 
 def places(reward: Reward) -> Iterator[Site]:
-    """Yield the places in the code of the user's functions; functions without available source are skipped."""
+    """Yield the places in the code of the user's functions. Functions without available source are skipped."""
     visited: set[tuple[str, str]] = set()
     todo = [binding.original for _, binding in bindings(reward)]
     while todo:
@@ -55,7 +55,7 @@ def _places(path: str, name: str) -> Iterator[Site]:
 
 
 def file_of(function: Any) -> str:
-    """Return the file that defines a function, or the class of an object; "" for rewardkit's own code and built-ins."""
+    """Return the file that defines a function or an object's class, or "" for rewardkit's code and built-ins."""
     code = code_of(function)
     path = "" if code is None else code.co_filename
     return "" if path.startswith(_OURS) else path

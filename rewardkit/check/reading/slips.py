@@ -1,7 +1,7 @@
-r"""Slips: code that does not do what its author meant, each with the intended code.
+r"""Slips: code that does not work as its author intended, each with the intended code.
 
 ``re.sub(pattern, "", text, re.I)`` passes the flag as the number of replacements, ``text.lstrip("Answer: ")`` removes
-letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair, and counts only if the repaired code
+letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair. It counts only if the repaired code
 gives some completion another score.
 """
 
@@ -24,7 +24,7 @@ from rewardkit.tree.reward import Reward, bindings
 
 
 _DEPTH = 8
-"""How many calls deep to follow the code of a reward. Arbitrary: limits the search."""
+"""The depth of calls to follow in a reward's code. Arbitrary: it limits the search."""
 
 
 class NotRepaired(Exception):
@@ -116,7 +116,7 @@ def _code_key(code: CodeType) -> tuple[str, int]:
 
 
 def _is_same_code(code: CodeType, codes: Mapping[tuple[str, int], CodeType]) -> bool:
-    """Return whether the running code is the same as in the file."""
+    """Return whether the running code is the same as the code in the file."""
     other = codes.get(_code_key(code))
     return other is not None and (code.co_code, code.co_freevars) == (other.co_code, other.co_freevars)
 
@@ -165,7 +165,7 @@ def _names(code: CodeType) -> Iterator[str]:
 def reads_messages(reward: Reward) -> bool:
     """Return whether a reward's functions read the content of chat messages, as in ``completion[0]["content"]``.
 
-    The functions that they import, by name or as ``module.function``, are read as well.
+    The functions that they import, by name or as ``module.function``, are also read.
     """
     functions = list(reachable(reward))
     for function in list(functions):
@@ -198,11 +198,12 @@ _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 
 @dataclass(frozen=True)
 class Slip:
-    """A place in the code that does not do what the author meant.
+    """A place in the code that does not work as the author intended.
 
     Attributes:
         site: the place in the code.
-        repairs: alternatives that the author may have meant; the slip has an effect if each of them changes the score.
+        repairs: alternatives that the author may have intended. The slip has an effect if each of them changes the
+            score.
         why: a description of what the code does.
     """
 
@@ -219,12 +220,12 @@ _KINDS: list[Callable[[Site], Iterator[Slip]]] = []
 
 
 def _kind(node: type[Node]) -> Callable[[Callable[[Site, Node], Iterator[Slip]]], None]:
-    """Register a function that finds one kind of slip in nodes of type `node`."""
+    """Register a function that finds one kind of slip in nodes with the type `node`."""
     return lambda function: _KINDS.append(for_nodes(node, function))
 
 
 def slips(sites: Iterator[Site]) -> Iterator[Slip]:
-    """Yield the slips at the given sites in the code of a reward."""
+    """Yield the slips at the given sites in a reward's code."""
     for site in sites:
         for kind in _KINDS:
             yield from kind(site)
@@ -258,7 +259,7 @@ def _letters_stripped(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.Call)
 def _pattern_of_a_text(site: Site, node: ast.Call) -> Iterator[Slip]:
-    """Find text from the data that is used as a regular expression."""
+    """Find data text that is used as a regular expression."""
     if not (calls_re(node) and node.args):
         return
     first = node.args[0]
@@ -283,7 +284,7 @@ def _formatted(node: ast.expr) -> list[ast.Name]:
 
 
 def _is_of_patterns(name: str, site: Site) -> bool:
-    """Return whether a variable holds a pattern, judging by its name or by the code that assigns it."""
+    """Return whether a variable holds a pattern, according to its name or the code that assigns it."""
     # "re" must be a separate word of the name: "answer_re", but not "score".
     if re.search(r"pattern|regex|expr|(?:^|_)re(?:_|$)", name):
         return True
@@ -415,7 +416,7 @@ def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 
 def _is_lowered(node: ast.AST, site: Site) -> bool:
-    """Return whether an expression is lowercase text: a call of ``lower()``, or a variable that holds its result."""
+    """Return whether an expression is lowercase text: a call to ``lower()``, or a variable that holds its result."""
     while called(node) in ("strip", "rstrip", "lstrip"):
         assert isinstance(node, ast.Call)
         node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
@@ -446,7 +447,7 @@ def _frequent_letters_dropped(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.expr)
 def _order_of_a_set(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """Find code that depends on the order of texts in a set, which differs from process to process."""
+    """Find code that depends on the order of strings in a set, which differs between processes."""
     parent = site.parent
     is_set = called(node) in ("set", "frozenset") or isinstance(node, (ast.Set, ast.SetComp))
     if not is_set or (isinstance(node, ast.Call) and not node.args):
@@ -460,7 +461,7 @@ def _order_of_a_set(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 @_kind(ast.expr)
 def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """Find two texts of a list with the comma between them missing."""
+    """Find two strings in a list without a comma between them."""
     if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or len(node.elts) < 2:
         return
     for item in node.elts:
@@ -477,7 +478,7 @@ def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 @_kind(ast.BinOp)
 def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
-    """Find ``re.I & re.S``, which is 0 and sets no flag."""
+    """Find ``re.I & re.S``, which is 0 and sets no flags."""
     sides = (node.left, node.right)
     flags = all(isinstance(side, ast.Attribute) and side.attr in _FLAGS for side in sides)
     if flags and isinstance(node.op, ast.BitAnd):
@@ -485,13 +486,13 @@ def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
 
 
 def _text(node: ast.AST) -> str:
-    """Return the value of a string literal; "" for other nodes."""
+    """Return the value of a string literal, or "" for other nodes."""
     value = node.value if isinstance(node, ast.Constant) else ""
     return value if isinstance(value, str) else ""
 
 
 def _is_pattern(site: Site) -> bool:
-    """Return whether a text is the pattern in a call of ``re``, or is assigned and looks like a pattern."""
+    """Return whether a text is the pattern in a call to ``re``, or is assigned and looks like a pattern."""
     parent = site.parent
     if isinstance(parent, ast.Call) and calls_re(parent):
         return parent.args[:1] == [site.node]

@@ -1,4 +1,4 @@
-"""Smells: constructions in the code of a reward that fail on some inputs; each suggests which inputs to try."""
+"""Smells: constructions in a reward's code that fail on some inputs. Each suggests which inputs to try."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rewardkit.tree.reward import Reward
 
 _STRIPPING = frozenset(("strip", "lstrip", "rstrip"))
 _SHORTEST_CUT, _LONGEST_CUT = 50, 20_000
-"""The range of cut lengths that count. Arbitrary: a longer cut is only a safeguard, since few completions are that
-long."""
+"""The range of lengths that count as cuts. Arbitrary: a longer cut is only a safeguard, since few completions are
+that long."""
 
 
 @dataclass(frozen=True)
 class Smells:
-    """Patterns in the code of a reward that may go wrong.
+    """Patterns in a reward's code that may go wrong.
 
     Attributes:
         cuts: lengths to which the code cuts texts, as in ``text[-300:]``.
         stripped: sets of letters that the code strips, as in ``text.lstrip("answer: ")``.
         makes_patterns: whether the code builds a regular expression from a variable without escaping it.
-        removes_articles: whether a pattern contains "a", "an" and "the".
-        counts_messages: whether the code takes the length of a value that it also reads as messages.
+        removes_articles: whether a pattern contains "a", "an", and "the".
+        counts_messages: whether the code computes the length of a value that it also reads as messages.
     """
 
     cuts: tuple[int, ...] = ()
@@ -36,7 +36,7 @@ class Smells:
 
 
 def smells(reward: Reward) -> Smells:
-    """Find smells in the code of a reward's functions; none are found if there is no source."""
+    """Find smells in the code of a reward's functions. Without source, none are found."""
     statements = [site for site in places(reward) if not site.parents]
     nodes = [(node, site) for site in statements for node in ast.walk(site.node)]
     escaped = any(called(node) == "escape" for node, _ in nodes)
@@ -56,7 +56,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
 
 
 def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
-    """Yield the lengths in slices such as ``text[-300:]`` and ``text[:300]``; names are looked up in the module."""
+    """Yield the lengths in slices such as ``text[-300:]`` and ``text[:300]``. Names are looked up in the module."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
         return
     for bound in (node.slice.lower, node.slice.upper):
@@ -68,7 +68,7 @@ def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
 
 
 def _named(node: ast.AST, site: Site) -> float | None:
-    """Return the number that a module constant holds, given ``NAME`` or ``-NAME`` (the sign is ignored); else None."""
+    """Return the value of a numeric module constant, given ``NAME`` or ``-NAME`` (the sign is ignored), or None."""
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     if not isinstance(node, ast.Name):
@@ -94,7 +94,7 @@ def _makes_a_pattern(node: ast.AST) -> bool:
 
 
 def _counts_messages(nodes: list[ast.AST]) -> bool:
-    """Return whether the code takes the length of a variable that it also reads as ``completion[-1]["content"]``."""
+    """Return whether the code computes the length of a variable that it also reads as ``completion[-1]["content"]``."""
     message_names: set[str] = set()
     measured_names: set[str] = set()
     for node in nodes:

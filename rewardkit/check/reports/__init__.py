@@ -1,6 +1,6 @@
 """Reports of checks, as text for a terminal and as a page for a browser.
 
-A `Report` holds the results of the laws; a `Section` adds results from labels and samples. ``text_of(sections)``,
+A `Report` holds the results of the laws. A `Section` adds results from labels and samples. ``text_of(sections)``,
 ``page_of(sections)`` and ``dictionary_of(sections)`` show several sections.
 """
 

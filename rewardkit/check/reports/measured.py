@@ -1,6 +1,7 @@
-"""Measurements of a reward on data: its agreement with labels, and its learning signal.
+"""Measurements of a reward on data: the reward's agreement with labels, and its learning signal.
 
-Both measurements score every completion of a file in a child process, so that the report survives a reward that hangs.
+Both measurements score every completion in a file in a child process, so that a report is written even if the reward
+hangs.
 """
 
 from __future__ import annotations
@@ -49,29 +50,29 @@ def calibrate(
     ::
 
         found = calibrate(reward, "labeled.jsonl", label="is_correct")
-        print(found)               # AUC; right, tied and wrong pairs; thresholds; misjudged completions
-        found.total.within.wrong   # pairs of one prompt in which the worse completion scores higher
+        print(found)               # AUC; right, tied, and wrong pairs; thresholds; misjudged completions
+        found.total.within.wrong   # pairs for one prompt in which the worse completion scores higher
         found.plot("reliability.png")
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a label,
+        data: the path of a .jsonl, .json, .csv, or .parquet file, or records: mappings with a completion, a label,
             usually a prompt, and the columns that `reward` reads.
         label: the column with the labels: true or false in any spelling (``"False"`` is False), or grades, for which
             higher is better.
         threshold: also show the results for this threshold on the total.
-        completion: the column with the completions, which are texts or lists of messages.
+        completion: the column with the completions, which are strings or lists of messages.
         prompt: the column with the prompts.
-        group_by: the columns that identify a group; the order of rows does not matter. By default, the prompt and the
-            columns that `reward` names.
+        group_by: the columns that identify a group. The order of rows does not matter. The default is the prompt and
+            the columns that `reward` names.
         progress: the training progress. If it is None, schedules have their final values.
         bins: the number of bins in the reliability curve.
         cases: the number of misjudged completions to keep for each kind.
-        replicates: the number of bootstrap samples for the AUC's confidence interval; 0 for no interval.
+        replicates: the number of bootstrap samples for the AUC's confidence interval, or 0 for no interval.
         seed: the random seed for the bootstrap.
 
     Raises:
-        DataError: the data cannot be read; the message names the line.
+        DataError: the data cannot be read. The message names the line.
         BindingError: `reward` reads a column that the data does not have.
         CoercionError: a column's value does not fit its annotation.
         RewardBug: a function without a lower bound raised an exception (other functions score their lowest bound and
@@ -115,7 +116,7 @@ def estimate_signal(
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Signal:
-    """Estimate the learning signal of a reward from samples of the model that you will train.
+    """Estimate a reward's learning signal from samples of the model that you will train.
 
     ::
 
@@ -127,17 +128,18 @@ def estimate_signal(
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a prompt, and
-            the columns that `reward` reads; several samples per prompt, in any order.
-        num_generations: completions per prompt in the run; by default, the number of samples per prompt.
+        data: the path of a .jsonl, .json, .csv, or .parquet file, or records: mappings with a completion, a prompt, and
+            the columns that `reward` reads. The data must have several samples per prompt, in any order.
+        num_generations: the number of completions per prompt in the run. The default is the number of samples per
+            prompt.
         steps: the number of optimizer steps in the run, to estimate calls and costs. Needs `completions_per_step`.
         completions_per_step: the number of completions scored per step, over all processes. Needs `steps`.
-        price_per_call: the price of one call to an expensive component, in any currency, or a mapping from component to
-            price.
-        completion: the column with the completions, which are texts or lists of messages.
+        price_per_call: the price of one call to an expensive component, in any currency, or a mapping from components
+            to prices.
+        completion: the column with the completions, which are strings or lists of messages.
         prompt: the column with the prompts.
-        group_by: the columns that identify a group; by default, the prompt and the columns that `reward` names.
-        progress: the training progress; by default, the first step, which fits samples of the untrained model.
+        group_by: the columns that identify a group. The default is the prompt and the columns that `reward` names.
+        progress: the training progress. The default is the first step, which fits samples from the untrained model.
 
     Raises:
         DataError: the data cannot be read, or has no prompts.
@@ -182,7 +184,7 @@ def estimate_signal(
 def _calls(
     scorer: Scorer, table: ScoreTable, groups: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 ) -> dict[str, int]:
-    """Count the calls to each expensive component: one per row that reaches it, or one per group."""
+    """Count the calls to each expensive component: one call per row that reaches it, or one call per group."""
     counts = {}
     for name, node in scorer.names.components:
         binding = node.facts.binding
@@ -196,18 +198,18 @@ Result = TypeVar("Result")
 
 
 class _Unfinished(RewardKitError):
-    """Raised if scoring all completions did not finish."""
+    """Raised if the scoring of all completions did not finish."""
 
 
 _LIMIT = 120.0
-"""The time limit for all completions of a file, in seconds. Arbitrary: it stops a reward that hangs on one of them."""
+"""The time limit for all completions in a file, in seconds. Arbitrary: it stops a reward that hangs on one of them."""
 
 
 def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:
-    """Add measurements on the completions of a file to a report.
+    """Add measurements on the completions in a file to a report.
 
-    If the file has labels, the section includes a calibration; if it has several completions per prompt, an estimate of
-    the signal. If a measurement fails, a remark says why.
+    If the file has labels, the section includes a calibration. If it has several completions per prompt, the section
+    includes an estimate of the signal. If a measurement fails, a remark explains why.
     """
     dataset = labeled(reward, data, label)
     remarks: list[str] = []
@@ -253,7 +255,7 @@ def _measure_or_remark(
 
 
 def _measure_in_child(measure: Callable[[], Result], output: Output) -> Result:
-    """Call `measure` in a child process (or in this one if the system cannot fork) and return the result.
+    """Call `measure` in a child process (or in this process if the system cannot fork), and return the result.
 
     Raises:
         RewardKitError: `measure` raised it, or did not finish.

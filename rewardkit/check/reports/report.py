@@ -1,7 +1,7 @@
-"""Report, the results of all laws for one reward, and Section, a report with results from labels and samples.
+"""Report, the results of all laws for one reward; and Section, a report with results from labels and samples.
 
-``print(check_reward(reward, examples=[...]))`` shows a table of laws, then every finding with the completion, the
-score, why it matters, and a line of Python to reproduce it.
+``print(check_reward(reward, examples=[...]))`` shows a table of laws, then every finding with the completion, its
+score, the reason that the finding matters, and a line of Python to reproduce it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
 
 _NAMED = 4
-"""The most laws to name in a verdict or in a list of laws that were not tried. Arbitrary: keeps it on one line."""
+"""The maximum number of laws to name in a verdict or a list of untried laws. Arbitrary: it keeps the text on one
+line."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ class Report:
     Attributes:
         reward: the repr of the reward.
         results: one result per law, in the order in which the laws ran.
-        components: for a list or sum, the reports on the addends, each checked alone, without findings that are already
-            in `results`.
-        seed: the seed. The same seed repeats the same check.
+        components: for a list or sum, the reports on the addends, each checked separately, without findings that are
+            already in `results`.
+        seed: the random seed. The same seed repeats the same check.
         seconds: the duration of the check.
         fingerprint: the reward's fingerprint.
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
-        printed: the output that the reward printed during the check, None if there was none.
+        printed: the output that the reward printed during the check, or None if there was none.
     """
 
     reward: str
@@ -103,7 +104,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no law is broken and no exploit was found. `complete` is whether everything was tried."""
+        """Whether no law is broken and no exploit was found. `complete` states whether everything was tried."""
         return not self.findings
 
     @property
@@ -114,7 +115,7 @@ class Report:
 
     @property
     def needs(self) -> int:
-        """The estimated budget, in seconds, to finish the laws that ran out of time; 0 if none did."""
+        """The estimated budget, in seconds, to finish the laws that ran out of time, or 0 if none did."""
         return budget_for(self)
 
     def __getitem__(self, law: str) -> LawResult:
@@ -172,13 +173,13 @@ class Report:
         Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="ascii")
 
     def to_html(self, path: str | Path) -> None:
-        """Write the report as a self-contained HTML page: no scripts, no external resources, all text escaped."""
+        """Write the report as a self-contained HTML page without scripts or external resources. All text is escaped."""
 
         Path(path).write_text(page_of([Section(self)]), encoding="utf-8")
 
 
 class Unchecked(Protocol):
-    """A candidate for a reward that was not checked."""
+    """A potential reward that was not checked."""
 
     @property
     def name(self) -> str: ...
@@ -189,13 +190,13 @@ class Unchecked(Protocol):
 
 @dataclass(frozen=True)
 class Section:
-    """The part of a report about one reward.
+    """The section of a report about one reward.
 
     Attributes:
         report: the results of the laws.
-        data: the file with the examples, and how much of it was used; empty if there is none.
-        calibration: the agreement of the reward with labels.
-        signal: the learning signal of the reward.
+        data: the file with the examples and the amount of it that was used, or "" if there is none.
+        calibration: the reward's agreement with labels.
+        signal: the reward's learning signal.
         remarks: other notes for the reader.
     """
 
@@ -211,7 +212,7 @@ class Section:
 
     @cached_property
     def parts(self) -> list[Section]:
-        """The components of a sum, each checked by itself."""
+        """The components of a sum, each checked separately."""
         return [Section(report) for report in self.report.components]
 
     @property
@@ -240,7 +241,7 @@ class Section:
 
     @property
     def unfinished(self) -> list[LawResult]:
-        """Laws that may apply but whose check was cut short or ended because the process crashed again."""
+        """Laws that may apply, but whose check was cut short or ended because the process crashed again."""
         return [
             result for result in self.report.results if result.outcome == "unfinished" or result.law in self._repeated
         ]
@@ -252,7 +253,7 @@ class Section:
 
     @property
     def _untried(self) -> list[str]:
-        """A note on the laws that were skipped because no right completions were given."""
+        """A note on the laws that were skipped because no correct completions were given."""
         laws = [result.law for result in self.report.results if result.reason == NO_GOOD]
         if not laws:
             return []
@@ -264,7 +265,7 @@ class Section:
 
     @property
     def _covered(self) -> list[str]:
-        """A note that a component accepts wrong completions that the sum rejects."""
+        """A note that a component accepts incorrect completions that the sum rejects."""
         laws = [result.law for result in self.report.results if result.reason == COVERED]
         if not laws:
             return []
@@ -272,7 +273,7 @@ class Section:
 
     @property
     def _cut(self) -> list[str]:
-        """A note on the budget that would be enough."""
+        """A note on the budget that would suffice."""
         needed = budget_for(self.report)
         if not needed:
             return []
@@ -328,7 +329,7 @@ def cut_short(results: Iterable[LawResult]) -> list[LawResult]:
 
 
 def budget_for(report: Report) -> int:
-    """Estimate the budget, in seconds, to finish the laws that ran out of time; 0 if none did or it is unknown."""
+    """Estimate the budget, in seconds, to finish the laws that ran out of time, or 0 if none did or it is unknown."""
     everything = [report, *report.components]
     results = [result for entry in everything for result in entry.results]
     durations = [result.seconds for result in results if result.outcome in ("held", "broken")]
@@ -343,7 +344,7 @@ def budget_for(report: Report) -> int:
 
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings without repetitions of the same law, component, completion and columns."""
+    """Return the findings without repetitions of the same law, component, completion, and columns."""
     by_key: dict[str, Finding] = {}
     for finding in findings:
         by_key.setdefault(_key(finding), finding)
@@ -362,7 +363,7 @@ def cause_of(finding: Finding) -> str:
 def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
     """Return the findings by law, each with the name of the component ("" for the whole reward).
 
-    Laws whose findings all belong to other laws are left out.
+    Laws whose findings all belong to other laws are omitted.
     """
     by_law: dict[str, list[tuple[str, Finding]]] = {}
     for title, owner in [("", section), *((part.title, part) for part in section.parts)]:
@@ -379,8 +380,8 @@ def _key(finding: Finding) -> str:
 def laws_without_findings(results: Sequence[LawResult]) -> set[str]:
     """Return the laws that only repeat findings of other laws.
 
-    A completion that kills the process does so in every law. The finding names the law that the completion breaks, and
-    is shown there, or else where it occurs first.
+    A completion that crashes the process does so in every law. The finding names the law that the completion breaks,
+    and is shown under that law, or otherwise under the first law in which it occurs.
     """
     own_laws = {result.law for result in results if any(finding.law == result.law for finding in result.findings)}
     earlier_keys: set[str] = set()
@@ -395,7 +396,7 @@ def laws_without_findings(results: Sequence[LawResult]) -> set[str]:
 
 
 def kind_of(finding: Finding, law: str) -> str:
-    """Return the kind of a fault (the exploit family or another law); "" if it is just `law`."""
+    """Return the kind of a fault (the exploit family or another law), or "" if it is just `law`."""
     kind = finding.family or finding.law
     return "" if kind == law else kind
 
@@ -449,23 +450,23 @@ def _strict(value: Any) -> Any:
 
 
 _LINE = 300
-"""The most characters of a completion, note or error to show on a terminal; longer ones are cut in the middle.
-Arbitrary."""
+"""The maximum number of characters of a completion, note, or error to show on a terminal. Longer texts are cut in
+the middle. Arbitrary."""
 _LONGEST = 4_000
-"""The most characters of a completion, note or error to show on the page; longer ones are cut in the middle.
-Arbitrary."""
+"""The maximum number of characters of a completion, note, or error to show on the page. Longer texts are cut in the
+middle. Arbitrary."""
 _CELL = 80
-"""The most characters of a cell of the example. Arbitrary: keeps a cell on one line."""
+"""The maximum number of characters in a cell of the example. Arbitrary: it keeps a cell on one line."""
 _WHY = 80
-"""The most characters of the reason for a further finding. Arbitrary: keeps it on one line."""
+"""The maximum number of characters in the reason for a further finding. Arbitrary: it keeps the reason on one line."""
 _SHORT = 300
-"""The longest line to reproduce a finding on a terminal, in characters. Arbitrary. Longer ones are never cut, but left
-to the other reports."""
+"""The maximum length of the line to reproduce a finding on a terminal, in characters. Arbitrary. Longer lines are
+never cut, but appear only in the other reports."""
 _MARKS: dict[Kind, str] = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
 def text_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
-    """Return the sections as text, one after another; with several candidates, a table of all verdicts follows."""
+    """Return the sections as text, one after another. For several candidates, a table of all verdicts follows."""
     blocks: list[Block] = [Part(section.title, list(_in_short(section))) for section in sections]
     verdicts = [[section.title, section.verdict] for section in sections]
     verdicts += [[candidate.name, f"not checked: {candidate.reason}"] for candidate in left_out]
@@ -506,7 +507,7 @@ def _kind(section: Section) -> Kind:
 
 
 def _summary(result: LawResult) -> str:
-    """Return the number of findings of a broken law and their families; if there are none, the reason."""
+    """Return the number of a broken law's findings and their families, or the reason if there are none."""
     findings = distinct(result.findings)
     if not findings:
         return result.reason
@@ -515,7 +516,7 @@ def _summary(result: LawResult) -> str:
 
 
 def _reason(result: LawResult) -> str:
-    """Return the reason why a law is unfinished."""
+    """Return the reason that a law is unfinished."""
     return "the process crashed again" if result.findings else result.reason
 
 
@@ -524,7 +525,7 @@ def _reason(result: LawResult) -> str:
 
 @dataclass
 class _Shown:
-    """The state of showing a section, so that the same example is not shown twice in a row."""
+    """The state for showing a section, so that the same example is not shown twice in a row."""
 
     columns: Mapping[str, Any] | None = None
     cut: bool = False
@@ -579,7 +580,7 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
 def _findings_in_short(
     state: _Shown, law: str, findings: Sequence[Finding], concerned: Mapping[str, Sequence[str]]
 ) -> Iterator[Block]:
-    """Yield one card per kind of fault: the first finding in full, others of that kind in one line each."""
+    """Yield one card per kind of fault, with the first finding in full, and the others in one line each."""
     reasons = dict.fromkeys(finding.matters for finding in findings if finding.matters)
     if len(reasons) == 1:
         yield from map(Paragraph, reasons)
@@ -602,7 +603,7 @@ def _findings_in_short(
 
 
 def _similarity(finding: Finding) -> str:
-    """Return a key that is equal for findings of one kind, of which only the first is shown in full."""
+    """Return a key that is equal for findings of the same kind. Only the first of these is shown in full."""
     if finding.line and finding.law == "exploits":
         return repr((finding.law, finding.line))
     return repr((finding.law, finding.family, finding.matters, _raised(finding), finding.advice))
@@ -714,8 +715,8 @@ def _rows(
     """Return the (label, value) rows that describe a finding.
 
     Args:
-        limit: the most characters of a text to show.
-        matters: whether to say why the finding matters.
+        limit: the maximum number of characters of a text to show.
+        matters: whether to include the reason that the finding matters.
         previous_columns: the columns of the previous finding.
     """
     rows: list[tuple[str, str | Quote]] = [("completion", Quote(finding.completion, limit, _expression(finding)))]
@@ -739,19 +740,19 @@ def _rows(
 
 
 def _raised(finding: Finding) -> str:
-    """Return the last line of a finding's traceback; "" if there is none."""
+    """Return the last line of a finding's traceback, or "" if there is none."""
     return finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
 
 
 def _expression(finding: Finding) -> str | None:
-    """Return a short expression for a long completion that repeats a piece many times; None if there is none."""
+    """Return a short expression for a long completion that repeats a piece many times, or None for others."""
     long = isinstance(finding.completion, str) and len(finding.completion) > _LINE
     text = expression_of(finding.completion) if long else ""
     return text if 0 < len(text) <= _LINE else None
 
 
 def _chat(name: str, value: Any) -> str | None:
-    """Return the role and text of each message in a chat prompt, on one line; None for other cells."""
+    """Return the role and text of each message in a chat prompt, on one line, or None for other cells."""
     if (
         name != "prompt"
         or not isinstance(value, (list, tuple))

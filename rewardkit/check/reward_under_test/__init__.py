@@ -1,1 +1,1 @@
-"""The reward under test: its scores, and facts about it."""
+"""The reward under test: its scores, and facts about the reward."""

@@ -1,7 +1,7 @@
 """BoundReward: a reward with its examples and laws.
 
 ``bound(reward, {"examples": [{"answer": "42"}], "good": ["<answer>42</answer>"]}).report()`` checks the reward. Tests,
-the pytest plugin and the command line all use `bound`, so they check rewards in the same way.
+the pytest plugin, and the command line all use `bound`, so they check rewards in the same way.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from rewardkit.tree.binding import name_of as function_name
 from rewardkit.tree.reward import Reward
 
 _OWN = ("reward", "laws", "without", "fail_fast", "on_progress")
-"""The arguments of `check_reward` that a bound reward sets itself."""
+"""The arguments of `check_reward` that a bound reward sets."""
 _LONGEST_NAME = 60
-"""The longest name of a reward, in characters. Arbitrary: keeps the heading of a report on one line."""
+"""The maximum length of a reward's name, in characters. Arbitrary: it keeps a report's heading on one line."""
 
 
 @dataclass(eq=False)
@@ -35,9 +35,9 @@ class BoundReward:
     Attributes:
         name: the name in reports and tests.
         reward: a reward, a trainer's function, or a list of them.
-        options: arguments of `check_reward`.
+        options: arguments for `check_reward`.
         laws: the laws to check, including those for exploits, in the order in which they run.
-        wanted: the names of the laws whose results will be needed. All of them run at the first call of `result`,
+        wanted: the names of the laws whose results will be needed. All of them run at the first call to `result`,
             because most laws share completions, which are then scored only once.
     """
 
@@ -78,14 +78,14 @@ def bind_reward(
     laws: Iterable[LawLike] | None = None,
     without: Iterable[LawLike] = (),
 ) -> BoundReward:
-    """Bind a reward to its examples, laws and other `check_reward` options.
+    """Bind a reward to its examples, laws, and other `check_reward` options.
 
     Args:
         reward: a reward, a trainer's function, or a list of them.
-        options: keyword arguments of `check_reward`.
-        name: by default, the repr of the reward.
-        laws: laws, as in `check_reward`; all laws by default.
-        without: laws to leave out.
+        options: keyword arguments for `check_reward`.
+        name: the reward's name. The default is its repr.
+        laws: laws, as in `check_reward`. The default is all laws.
+        without: laws to exclude.
 
     Raises:
         RewardDefinitionError: an option or law does not exist.
@@ -103,7 +103,7 @@ def bind_reward(
 
 
 def name_of(reward: Any) -> str:
-    """Return the default name of a reward: a function's name, the names of a list's items, or otherwise the repr."""
+    """Return a reward's default name: a function's name, the names of a list's items, or otherwise the repr."""
     if not isinstance(reward, Reward) and callable(reward):
         return function_name(reward)
     text = f"[{', '.join(map(name_of, reward))}]" if isinstance(reward, (list, tuple)) else repr(reward)

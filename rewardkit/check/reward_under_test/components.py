@@ -1,7 +1,7 @@
-"""Components: the addends of a sum, each checked by itself.
+"""Components: the addends of a sum, each checked separately.
 
-A sum hides the faults of its addends: if one of five functions accepts a wrong answer, the right one still scores
-higher.
+A sum hides the faults of its addends. If one of five functions accepts an incorrect answer, the correct answer still
+scores higher.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rewardkit.tree.names import terms_of
 
 
 def components_of(subject: RewardUnderTest) -> list[RewardUnderTest]:
-    """Return each addend that counts, as a `RewardUnderTest`; an empty list if fewer than two count."""
+    """Return each addend that counts, as a `RewardUnderTest`, or an empty list if fewer than two count."""
     counting = (
         (weight, reward) for weight, reward in summands(subject.reward) if next(terms_of(reward), None) is not None
     )
@@ -36,7 +36,7 @@ def components_of(subject: RewardUnderTest) -> list[RewardUnderTest]:
 
 
 def unrepeated(report: Report, earlier_findings: Iterable[Finding], reason: str) -> Report:
-    """Return the report without findings in `earlier_findings`; a law that has no others gets `reason`."""
+    """Return the report without findings in `earlier_findings`. A law without other findings gets `reason`."""
     faults = {fault for finding in earlier_findings for fault in _faults(finding)}
 
     def own(result: LawResult) -> LawResult:

@@ -1,7 +1,7 @@
 """Judgment: find out which properties a reward judges, so that the laws blame it only for those.
 
-A format reward accepts wrong answers, as it should, and a length reward accepts nonsense of the right length. A reward
-is found to judge answers if it scores a right answer above a wrong one of the same length.
+A format reward accepts incorrect answers, as it should, and a length reward accepts nonsense of the required length. A
+reward judges answers if it is observed to score a correct answer above an incorrect answer of the same length.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _NO_ANSWER = "I could not find it."
 
 @dataclass(frozen=True)
 class Judged:
-    """A right completion, and the scores of wrong completions like it.
+    """A correct completion, and the scores of incorrect completions like it.
 
     Attributes:
-        example: the number of the example.
-        completion: the completion as given.
-        anatomy: the parts of the completion.
-        seen: the score of the completion.
-        wrong: answers that are certainly wrong.
-        honest: texts with wrong answers that a model may give in good faith, and their scores.
-        judges: whether the reward distinguishes the right answer from others of the same length.
+        example: the example's number.
+        completion: the given completion.
+        anatomy: the completion's parts.
+        seen: the completion's score.
+        wrong: answers that are certainly incorrect.
+        honest: texts with incorrect answers that a model may give in good faith, and their scores.
+        judges: whether the reward distinguishes the correct answer from other answers of the same length.
         keeps_calls: whether variants keep the tool calls next to a new text, because the reward also judges the text.
     """
 
@@ -64,7 +64,7 @@ class Judged:
         return Trial(self.completion, self.example)
 
     def text_without(self, tag: str) -> str:
-        """Return the text without the opening and closing marks of a tag; the body stays."""
+        """Return the text without a tag's opening and closing marks. The body is kept."""
         return self.anatomy.text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
 
     def trial(self, text: str) -> Trial:
@@ -73,7 +73,7 @@ class Judged:
 
     @property
     def text_counts(self) -> bool:
-        """Whether the text matters; it does not if an agent is judged only by actions."""
+        """Whether the text matters. It does not if an agent is judged only by actions."""
         return self.keeps_calls or not has_calls(self.completion)
 
     def saying(self, text: str) -> Any:
@@ -91,7 +91,7 @@ class Judged:
 
 
 def judged(subject: RewardUnderTest) -> list[Judged]:
-    """Return the right completions that are scored, at most two per example, for at most four examples."""
+    """Return the correct completions that have scores, at most two per example, for at most four examples."""
 
     def made() -> list[Judged]:
         rights = list(_judge_completions(subject))
@@ -117,7 +117,7 @@ def _judge_completions(subject: RewardUnderTest) -> Iterator[Judged]:
 
 
 def _certainly_wrong(anatomy: ParsedCompletion, other_golds: list[str]) -> list[Wrong]:
-    """Return answers that are certainly wrong; `other_golds` are right for other examples."""
+    """Return answers that are certainly incorrect. `other_golds` are correct for other examples."""
     if not anatomy.gold:
         return []
     value = anatomy.gold if anatomy.aliases else anatomy.value
@@ -129,7 +129,7 @@ def _certainly_wrong(anatomy: ParsedCompletion, other_golds: list[str]) -> list[
 
 
 def _earns(subject: RewardUnderTest, number: int, value: float) -> bool:
-    """Return whether some completion of an example scores below `value`; the given ones are tried first."""
+    """Return whether any completion for an example scores below `value`. The given completions are tried first."""
     return any(
         trial.example == number and score.scored and value > score.value + EQUAL
         for trial, score in chain(_score_given(subject), _score_sweep(subject))
@@ -142,7 +142,7 @@ def _score_given(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
 
 
 def _score_sweep(subject: RewardUnderTest) -> Iterator[tuple[Trial, TrialResult]]:
-    """Yield the sweep with its scores; nothing is scored before the first item is requested."""
+    """Yield the sweep with its scores. Nothing is scored before the first item is requested."""
     yield from score_sweep(subject)
 
 
@@ -172,22 +172,22 @@ def _judge_completion(
 
 
 def _most(rejected: Iterable[bool]) -> bool:
-    """Return whether more than two thirds are rejected.
+    """Return whether more than two-thirds are rejected.
 
-    The share is arbitrary: a faulty reward may accept some of them.
+    This share is arbitrary: a faulty reward may accept some of them.
     """
     listed = list(rejected)
     return sum(listed) * 3 > len(listed) * 2
 
 
 def foreign(subject: RewardUnderTest, number: int, completion: object) -> list[TrialResult]:
-    """Score completions that are right for other examples, with other gold answers, and return the results."""
+    """Score completions that are correct for other examples with other gold answers, and return the results."""
     trials = foreign_trials(subject, number, completion)
     return subject.see(trials)
 
 
 def foreign_trials(subject: RewardUnderTest, number: int, completion: object) -> list[Trial]:
-    """Return completions that are right for other examples and certainly wrong for this one."""
+    """Return completions that are correct for other examples and certainly incorrect for this one."""
     own_example = subject.examples[number]
     trials = []
     for other, example in enumerate(subject.examples):
@@ -211,9 +211,10 @@ def foreign_trials(subject: RewardUnderTest, number: int, completion: object) ->
 
 
 def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] | None:
-    """Return a function that tells whether a text is certainly wrong; None if there is no way to tell.
+    """Return a function that returns whether a text is certainly incorrect, or None if this cannot be determined.
 
-    A text is wrong if `is_correct=` says so or, without `is_correct=`, if it does not contain the gold answer.
+    A text is incorrect if `is_correct=` returns False for it, or, without `is_correct=`, if it does not contain the
+    gold answer.
     """
     oracle, columns = subject.declarations.is_correct, dict(subject.examples[right.example].shown)
     if oracle is not None:
@@ -233,7 +234,7 @@ def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] 
 
 
 def _is_half_said(text: str, gold: str) -> bool:
-    """Return whether a text contains the gold answer, or more than half of the words of the gold answer."""
+    """Return whether a text contains the gold answer or more than half of the gold answer's words."""
     words, numbers = {word.strip(",;:[]()") for word in gold.split()}, set(values_in(text))
     hits = [plain(word) in plain(text) or value_of(word) in numbers for word in words]
     return plain(gold) in plain(text) or sum(hits) * 2 > len(words)
@@ -252,31 +253,31 @@ def _may_write(text: str, gold: str) -> bool:
 
 
 def required_tags(subject: RewardUnderTest, right: Judged) -> list[str]:
-    """Return, in order, the tags whose marks a right completion needs for its full score."""
+    """Return, in order, the tags whose marks a correct completion needs for its full score."""
     blocks = right.anatomy.blocks
     scores = subject.see([right.trial(right.text_without(block.name)) for block in blocks])
     return [block.name for block, score in zip(blocks, scores, strict=True) if not right.paid(score)]
 
 
 def distinguishes(subject: RewardUnderTest) -> bool:
-    """Return whether the reward gives different scores to the given completions or those of the sweep."""
+    """Return whether the reward gives different scores to the given completions or the completions in the sweep."""
     values = (round(score.value, 9) for _, score in chain(_score_given(subject), _score_sweep(subject)) if score.scored)
     first = next(values, None)
     return any(value != first for value in values)
 
 
 def is_penalty(subject: RewardUnderTest) -> bool:
-    """Return whether the best score is zero, so that the reward is a pure penalty."""
+    """Return whether the best score is zero, which means that the reward is a pure penalty."""
     if not subject.plain and math.isfinite(subject.bounds[1]):
         return subject.bounds[1] <= EQUAL
     return all(score.value <= EQUAL for _, score in chain(_score_given(subject), _score_sweep(subject)) if score.scored)
 
 
 def concerns(subject: RewardUnderTest, number: int, wrong: Any) -> bool:
-    """Return whether a reward can be expected to distinguish a wrong completion from the right ones.
+    """Return whether a reward can be expected to distinguish an incorrect completion from the correct ones.
 
-    It cannot if the wrong completion has the same format but another answer, and the answer is in a column that the
-    reward does not read. Such a reward judges only format, length and style.
+    It cannot if the incorrect completion has the same format but another answer, and the answer is in a column that the
+    reward does not read. Such a reward judges only format, length, and style.
     """
     asked_columns = subject.columns_read | subject.columns_forgotten
     columns = subject.examples[number].columns

@@ -1,7 +1,7 @@
 """The reward under test, which scores any completion for any of its examples.
 
-``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example. If the reward raises, the
-exception is part of the result, a `TrialResult`.
+``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example. If the reward raises an
+exception, the result, a `TrialResult`, contains the exception.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 _OF_FORM = re.compile(
     r"form|style|tag|xml|struct|length|long|short|think|strict|soft|repet|lang|tone|layout", re.IGNORECASE
 )
-"""Names of functions that judge the format of an answer."""
+"""Matches the names of functions that judge an answer's format."""
 
 
 def columns_of(binding: Binding, code: Mined, names: set[str]) -> set[str]:
-    """Return the columns among `names` that a function uses; `code` holds the names that its code mentions."""
+    """Return the columns among `names` that a function uses. `code` contains the names that its code mentions."""
     function = binding.original
     if not binding.foreign:
         named = {column.source: column.name for column in binding.columns}
@@ -78,8 +78,7 @@ def named_arguments(function: Any, names: set[str]) -> set[str]:
 def is_argument(function: Any, name: str) -> bool:
     """Return whether a function needs a column as a parameter.
 
-    A format reward that only zips the column does not need it: its code was copied from a reward that judges
-    answers.
+    A format reward that only zips the column does not need it. Its code was copied from a reward that judges answers.
     """
     is_of_form = _OF_FORM.search(getattr(function, "__name__", ""))
     return name in (parameters_of(function) or ()) and not (is_of_form and only_zipped(function, name))
@@ -91,12 +90,12 @@ NOWHERE = Stage()
 
 _OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
-"""A batch that takes more seconds than this shows that long completions take too long. Arbitrary: a few such
+"""If a batch takes more seconds than this, the reward takes too long for long completions. Arbitrary: a few such
 completions would use up a budget of 40 s."""
 
 
 class OutOfTime(BaseException):
-    """Raised when a law has no time left. Not an Exception, because a law may catch those."""
+    """Raised when a law has no time left. It is not an Exception, because a law may catch exceptions."""
 
 
 class RewardUnderTest:
@@ -105,19 +104,19 @@ class RewardUnderTest:
     Args:
         reward: the reward tree.
         examples: the examples, at least one.
-        plain: whether the reward is a trainer's reward function.
+        plain: whether the reward is a reward function for a trainer.
         seed: the seed for all random choices.
         declarations: the author's declarations.
         whole: the sum of all rewards in the run, if this reward is one of several.
         stage: the environment or tools that run a completion's calls.
-        part: the name of the reward if it is an addend of a sum, checked alone.
-        imports: statements that import the reward as ``reward``, empty if the reward cannot be located.
+        part: the reward's name if it is an addend of a sum that is checked separately.
+        imports: statements that import the reward as ``reward``, or "" if the reward cannot be located.
 
     Attributes:
         law: the law that is being checked.
         covered: whether, for this law, this reward accepted an incorrect completion that the sum of all rewards
             rejects.
-        slow: a completion that was slow while this law was checked, with the time in seconds, None if there is none.
+        slow: a completion that was slow while this law was checked, with the time in seconds, or None if there is none.
     """
 
     def __init__(
@@ -159,7 +158,7 @@ class RewardUnderTest:
         self.imports = imports
 
     def addend(self, reward: Reward, *, name: str = "", declarations: Declarations | None = None) -> RewardUnderTest:
-        """Return an addend as a reward under test with the same examples; this reward becomes its `whole`."""
+        """Return an addend as a reward under test with the same examples. This reward becomes its `whole`."""
         return RewardUnderTest(
             reward,
             self.examples,
@@ -172,7 +171,7 @@ class RewardUnderTest:
         )
 
     def resume(self, results: Mapping[str, int]) -> None:
-        """Let laws continue after the kinds of completions already tried; `results` maps a law to their number."""
+        """Let laws continue after the kinds of completions already tried. `results` maps a law to their number."""
         self._reached.update(results)
 
     def reached(self, law: str) -> int:
@@ -180,17 +179,17 @@ class RewardUnderTest:
         return self._reached.get(law, 0)
 
     def skip_longer(self, size: int) -> None:
-        """From now on, skip completions longer than `size`: the reward is slow, and other laws need the time."""
+        """From now on, skip completions longer than `size`, because the reward is slow and other laws need the time."""
         # Arbitrary: at least 200 characters, so that right completions are still scored.
         self._longest = min(self._longest, max(size, 200))
 
     def avoid(self, trials: Iterable[Trial]) -> None:
-        """Never score these completions again, for any example, because the reward hung or died on one of them."""
+        """Never score these completions again, for any example, because the reward hung or crashed on one of them."""
         self._avoided.update(_key(trial)[:-1] for trial in trials)
 
     @property
     def longest(self) -> int:
-        """The length of the longest completions that are still scored; 0 for any length."""
+        """The maximum length of completions that are still scored, or 0 for any length."""
         return int(self._longest) if math.isfinite(self._longest) else 0
 
     def skips(self, trial: Trial) -> bool:
@@ -199,7 +198,7 @@ class RewardUnderTest:
 
     @property
     def lost(self) -> bool:
-        """Whether the reward has hung or died on a completion."""
+        """Whether the reward has hung or crashed on a completion."""
         return bool(self._avoided)
 
     @contextmanager
@@ -227,7 +226,7 @@ class RewardUnderTest:
 
     @cached_property
     def aims(self) -> list[Aim]:
-        """The texts and cells to try that the source of the reward's functions suggests."""
+        """The texts and cells to try, as suggested by the source of the reward's functions."""
         from rewardkit.check.reading.aims import aims
 
         return aims(self.reward)
@@ -261,7 +260,7 @@ class RewardUnderTest:
 
     @cached_property
     def columns_named(self) -> frozenset[str]:
-        """The columns read that are named parameters."""
+        """The columns that are read and are named parameters."""
         named: set[str] = set()
         column_names = {name for example in self.examples for name in example.columns}
         for _, binding in self.bindings:
@@ -272,7 +271,7 @@ class RewardUnderTest:
 
     @cached_property
     def columns_forgotten(self) -> frozenset[str]:
-        """The columns that a function has as a parameter but never reads; empty if the run has other rewards."""
+        """The columns that a function has as parameters but never reads. Empty if the run has other rewards."""
         if self.whole is not None:
             return frozenset()
         column_names = {name for example in self.examples for name in example.columns}
@@ -286,7 +285,7 @@ class RewardUnderTest:
 
     @cached_property
     def reads_prompts(self) -> bool:
-        """Whether one of the reward's functions uses the prompt, or all columns at once."""
+        """Whether any of the reward's functions uses the prompt, or all columns at once."""
         for _, binding in self.bindings:
             if not binding.foreign and binding.reads("prompt", "example"):
                 return True
@@ -296,9 +295,7 @@ class RewardUnderTest:
 
     @cached_property
     def scope(self) -> str:
-        """The rows that the reward needs to score one completion, as declared: ``"sample"``, ``"group"`` or
-        ``"batch"``.
-        """
+        """The declared scope of the rows needed to score a completion: ``"sample"``, ``"group"``, or ``"batch"``."""
         scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_deepest_scope(self.reward)}
         return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
 
@@ -314,7 +311,7 @@ class RewardUnderTest:
         return all(binding.deterministic for _, binding in self.bindings)
 
     def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the result of `make`, which is called only once per key."""
+        """Return the result of `make`. It is called only once per key."""
         if key not in self._memory:
             self._memory[key] = make()
         return self._memory[key]
@@ -328,7 +325,7 @@ class RewardUnderTest:
     # Scores
 
     def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[TrialResult]:
-        """Return the score of each trial. A known score is reused unless `fresh`."""
+        """Return the score of each trial. A known score is reused unless `fresh` is True."""
         listed = list(trials)
         keys = [_key(trial) for trial in listed]
         missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._results}
@@ -346,7 +343,7 @@ class RewardUnderTest:
         return [new_scores[key] if key in new_scores else self._results[key] for key in keys]
 
     def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
-        """Return the total of one completion, NaN if it has none."""
+        """Return the total of one completion, or NaN if it has none."""
         return self.see([Trial(completion, example, columns)])[0].value
 
     def _score(self, trials: list[Trial]) -> list[TrialResult]:
@@ -369,7 +366,7 @@ class RewardUnderTest:
         return [result_in_row(table, row) for row in range(len(trials))]
 
     def _alone(self, trial: Trial) -> TrialResult:
-        """Score one completion; if the reward compares completions, put it after the given ones of its example."""
+        """Score one completion. If the reward compares completions, put it after its example's given completions."""
         neighbors = self.beside(trial.example) if self.scope != "sample" else []
         try:
             table = self.table([*(replace(trial, completion=completion) for completion in neighbors), trial])
@@ -380,7 +377,7 @@ class RewardUnderTest:
         return result_in_row(table, len(table) - 1)
 
     def beside(self, example: int) -> list[Any]:
-        """Return the completions that form a group with a trial if the reward compares completions."""
+        """Return the completions that form a group with a trial, if the reward compares completions."""
         row = self.examples[example]
         return [*row.good[:2], *row.bad[:2]] or [self.formed("."), self.formed("No.")]
 
@@ -432,7 +429,7 @@ class RewardUnderTest:
         )
 
     def measure(self) -> None:
-        """Measure the cost of scoring a completion; the first call does not count, since it may load a model."""
+        """Measure the cost of scoring a completion. The first call does not count, since it may load a model."""
         trials = [Trial(self.beside(number)[0], number) for number in range(len(self.examples))][:2]
         self.see(trials)
         times: list[float] = []
@@ -448,7 +445,7 @@ class RewardUnderTest:
         return self._seconds / self._scored if self._scored else 0.0
 
     def affordable(self, count: int, share: float = 0.25) -> int:
-        """Return how many of `count` completions fit into a `share` of the time left; at least 8."""
+        """Return how many of `count` completions fit into a `share` of the time left, at least 8."""
         if self.cost == 0.0:
             return count
         # Arbitrary: with fewer than 8, a law would say nothing.
@@ -456,12 +453,12 @@ class RewardUnderTest:
 
     @property
     def left(self) -> float:
-        """The seconds until the budget is spent."""
+        """The number of seconds until the budget is used up."""
         # At most an hour: a budget may be infinite, but shares of it must not be.
         return max(0.0, min(self.deadline - time.monotonic(), 3600.0))
 
     def formed(self, text: str) -> Any:
-        """Return a text in the format of the given completions: as text or as chat messages."""
+        """Return a text in the format of the given completions, which is text or chat messages."""
         return [{"role": "assistant", "content": text}] if self.conversational else text
 
 

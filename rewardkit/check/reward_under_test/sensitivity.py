@@ -1,7 +1,7 @@
-"""Sensitivity: the parts of a right completion that its score depends on, found by experiment.
+"""Sensitivity: the parts of a correct completion that its score depends on, found by experiment.
 
 In ``"12 + 30 make 42.\\n#### 42"`` only the last number matters to a reward that reads the text after ``####``. The
-essence of the completion is ``"####42"``, the shortest text found that still scores as high.
+completion's essence is ``"####42"``, the shortest text found that still scores as high.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 
 
 def shrink_text(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, keep: str = "") -> str:
-    """Return the shortest text found within `seconds` for which `shows` is true, as it is for `text`.
+    """Return the shortest text found within `seconds` for which `shows` returns True, as it does for `text`.
 
-    First, pieces are cut out, from halves down to single characters. Then, characters that cannot be typed are
+    First, pieces are removed, from halves down to single characters. Then, characters that cannot be typed are
     replaced.
 
     Args:
         text: the text to shrink.
-        shows: returns whether a text shows the fault.
-        seconds: time limit.
+        shows: a function that returns whether a text shows the fault.
+        seconds: the time limit.
         keep: a part of the text that must not change.
     """
     deadline = time.monotonic() + seconds
@@ -67,7 +67,7 @@ def _shorter(text: str) -> Iterator[str]:
 # Letters of any script, without digits and underscores.
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST = 120
-"""The most parts of a completion to try. Arbitrary: each is one more completion to score."""
+"""The maximum number of parts of a completion to try. Arbitrary: each part adds a completion to score."""
 # The longest completion, in characters, and the time limit for shrinking, in seconds. Arbitrary: each text tried is one
 # more completion to score.
 _LONGEST = 2_000
@@ -76,11 +76,11 @@ _SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Part:
-    """A number or a word of a right completion.
+    """A number or a word in a correct completion.
 
     Attributes:
-        span: the position of the part in the text.
-        text: the text of the part.
+        span: the part's position in the text.
+        text: the part's text.
         kind: the kind of part.
     """
 
@@ -90,7 +90,7 @@ class Part:
 
 
 def parts_of(text: str) -> list[Part]:
-    """Return the numbers and words of a text, in order."""
+    """Return the numbers and words in a text, in order."""
     numbers = [Part(span, span.of(text), "number") for span in numbers_in(text)]
     words = [Part(Span(*match.span()), match.group(), "word") for match in _WORD.finditer(text)]
     words = [part for part in words if not any(other.span.holds(part.span) for other in numbers)]
@@ -98,7 +98,7 @@ def parts_of(text: str) -> list[Part]:
 
 
 def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
-    """Return the parts of a right completion that matter: if one is replaced by an unrelated part, the score drops."""
+    """Return a correct completion's parts that matter: if one is replaced with an unrelated part, the score drops."""
 
     def made() -> list[Part]:
         if len(right.anatomy.text) > _LONGEST:
@@ -115,7 +115,7 @@ def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
 
 
 def essence(subject: RewardUnderTest, right: Judged) -> str:
-    """Return the shortest text found that scores as high as the right completion."""
+    """Return the shortest text found that scores as high as the correct completion."""
 
     def made() -> str:
         text = right.anatomy.text
@@ -132,7 +132,7 @@ def essence(subject: RewardUnderTest, right: Judged) -> str:
 
 
 def with_part(right: Judged, part: Part, other: str) -> str:
-    """Return the text of a right completion with `part` replaced by `other`."""
+    """Return a correct completion's text with `part` replaced by `other`."""
     return replaced(right.anatomy.text, [(part.span, other)])
 
 
@@ -147,7 +147,7 @@ def unrelated(part: Part) -> str:
 
 
 def atoms_of(value: Any) -> list[str]:
-    """Return all texts and numbers in a cell, as texts, including keys and nested values."""
+    """Return all strings and numbers in a cell, as strings, including keys and nested values."""
     if isinstance(value, dict):
         return [atom for pair in value.items() for member in pair for atom in atoms_of(member)]
     if isinstance(value, (list, tuple, set, frozenset)):

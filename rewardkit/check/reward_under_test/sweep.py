@@ -1,4 +1,4 @@
-"""The sweep: completions that most laws use, scored once and shared."""
+"""The sweep: completions that most laws use. They are scored once and shared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEEDS_PARTS = ("content in parts", "an image", "an empty list of parts")
 
 
 def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
-    """Return the message shapes, by description, that a trainer passes for the given data."""
+    """Return the message shapes that a trainer passes for the given data, by description."""
     if not has_messages(subject):
         return {}
     names = (*(_NEEDS_TOOLS if _has_tools(subject) else ()), *(_NEEDS_PARTS if _has_parts(subject) else ()))
@@ -29,7 +29,7 @@ def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
 
 
 def reachable_text(text: str) -> bool:
-    """Return whether a tokenizer can produce `text`; it cannot produce lone surrogates, which are half characters."""
+    """Return whether a tokenizer can produce `text`. It cannot produce lone surrogates, which are half characters."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -46,7 +46,7 @@ def unreachable(subject: RewardUnderTest) -> Iterator[tuple[Trial, str]]:
 
 
 def has_messages(subject: RewardUnderTest) -> bool:
-    """Return whether completions are chat messages, because the given ones or the prompts are."""
+    """Return whether completions are chat messages, because the given completions or the prompts are."""
     return subject.conversational or any(isinstance(example.prompt, list) for example in subject.examples)
 
 
@@ -63,7 +63,7 @@ def _has_parts(subject: RewardUnderTest) -> bool:
 
 
 def _messages(conversations: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the messages of the conversations that are lists of messages."""
+    """Yield the messages in the conversations that are lists of messages."""
     for conversation in conversations:
         if isinstance(conversation, list):
             yield from (message for message in conversation if isinstance(message, Mapping))
@@ -74,17 +74,17 @@ def _given_completions(subject: RewardUnderTest) -> list[Any]:
 
 
 _EXAMPLES = 4
-"""The number of examples for which the whole sweep is tried; for the others, only the given completions are. Arbitrary:
-faults of a reward seldom depend on the row."""
+"""The number of examples for which the whole sweep is tried. For the others, only the given completions are tried.
+Arbitrary: a reward's faults rarely depend on the row."""
 
 
 _SHARE = 0.1
-"""The share of the time left that the sweep may take. Arbitrary: all laws use its scores, but most also try other
-completions."""
+"""The share of the time left that the sweep may take. Arbitrary: all laws use the sweep's scores, but most also try
+other completions."""
 
 
 def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
-    """Parse an example's right completions; as the gold answer, choose the column that affects the score."""
+    """Parse an example's correct completions. The gold answer is the column that affects the score."""
     parsed_completions: list[ParsedCompletion] = subject.remembered(
         ("anatomies", example), lambda: [_anatomy(subject, example, good) for good in subject.examples[example].good]
     )
@@ -92,10 +92,10 @@ def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
 
 
 def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedCompletion:
-    """Parse a right completion; of the columns whose value it contains, choose the first that affects the score.
+    """Parse a correct completion. The gold answer is the first column in it whose value affects the score.
 
-    If none does, the reward may ignore gold answers; then choose a column whose value is marked as the answer. A value
-    that occurs in passing, such as a number from the prompt, is not an answer.
+    If no value does, the reward may ignore gold answers. In that case, a column whose value is marked as the answer is
+    chosen. A value that merely occurs, such as a number from the prompt, is not an answer.
     """
     columns = subject.examples[example].columns
     candidates = anatomies_of(text_of(completion), columns, subject.columns_read, answered=True)
@@ -118,7 +118,7 @@ def _matters(subject: RewardUnderTest, trial: Trial, anatomy: ParsedCompletion) 
 
 
 def given(subject: RewardUnderTest) -> list[Trial]:
-    """Return the given right and wrong completions of all examples."""
+    """Return the given correct and incorrect completions for all examples."""
     return [
         Trial(completion, number)
         for number, example in enumerate(subject.examples)
@@ -127,7 +127,7 @@ def given(subject: RewardUnderTest) -> list[Trial]:
 
 
 def sweep(subject: RewardUnderTest) -> list[Trial]:
-    """Return the given completions, wild ones, and broken right ones, the most useful first."""
+    """Return the given completions, wild ones, and broken versions of correct ones, the most useful first."""
     trials: list[Trial] = subject.remembered("sweep", lambda: list(_unique(_sweep(subject))))
     return trials[: subject.affordable(len(trials), share=_SHARE)]
 

@@ -1,7 +1,7 @@
-"""Trial, a completion to try, and TrialResult, its result.
+"""Trial, a completion to try; and TrialResult, its result.
 
-``Trial("<answer>42</answer>", 0)`` is a completion for the first example. `text_of` and `with_text` read and replace
-the text of a completion in any format.
+``Trial("<answer>42</answer>", 0)`` is a completion for the first example. `text_of` and `with_text` read and replace a
+completion's text in any format.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from rewardkit.errors import RewardBug, RewardFailure
 # Words of more than six letters become several tokens, as in most vocabularies.
 _PIECE = re.compile(r"\w{1,6}|[^\w\s]|\s{4}")
 EQUAL = 1e-9
-"""Scores that differ by no more than this are equal, as in gates: sums of floats in another order differ by less."""
+"""Scores that differ by no more than this are equal, as in gates. Sums of floats in a different order differ by
+less."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class Trial:
 
     @property
     def text(self) -> str:
-        """The text of the completion. For chat messages, it is the text of the last assistant message."""
+        """The completion's text. For chat messages, it is the text of the last assistant message."""
         return text_of(self.completion)
 
     def with_text(self, text: str) -> Trial:
-        """Return the same trial with another text, in the format of the completion."""
+        """Return the same trial with another text, in the completion's format."""
         return replace(self, completion=with_text(self.completion, text))
 
 
@@ -49,9 +50,9 @@ class TrialResult:
     """The result of scoring a trial.
 
     Attributes:
-        value: the total; NaN if the completion has none.
+        value: the total, or NaN if the completion has none.
         outcome: the outcome of the total.
-        reason: why there is no total, or the exception that was raised.
+        reason: the reason that there is no total, or the exception that was raised.
         component: the component that caused the outcome.
         components: the raw value of each component, by name.
         terms: the share of each term in the total, by name.
@@ -80,7 +81,7 @@ class TrialResult:
 
     @property
     def paying(self) -> str:
-        """The term that adds most to the total; ``"total"`` if there is only one."""
+        """The term that contributes most to the total, or ``"total"`` if there is only one."""
         return max(self.terms, key=lambda name: self.terms[name]) if len(self.terms) > 1 else "total"
 
     @property
@@ -97,7 +98,7 @@ class TrialResult:
 
 
 def text_of(completion: Any) -> str:
-    """Return the text of a completion in any format."""
+    """Return a completion's text in any format."""
     return completion_text(completion)
 
 
@@ -116,7 +117,7 @@ def with_text(completion: Any, text: str) -> Any:
 
 
 def token_ids(completion: Any) -> list[int]:
-    """Return fake token ids: one per word piece or mark, equal for equal pieces."""
+    """Return fake token ids: one per word piece or mark. Equal pieces have equal ids."""
     return list(map(_token_id, _PIECE.findall(text_of(completion)[:200_000])))
 
 

@@ -1,7 +1,7 @@
 r"""Vocabulary: the texts that a reward's code mentions, which are used to build completions.
 
 A function with ``re.compile(r"<answer>(.*?)</answer>")`` and the constant ``"####"`` is tried with answers inside these
-tags and after these hashes, without any configuration.
+tags and after these hash marks, without any configuration.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from rewardkit.tree.trl_function import OtherColumns
 
 
 def only_zipped(function: Callable[..., Any], name: str) -> bool:
-    """Return whether a function only zips its argument `name` with others in a loop, and never reads the items.
+    """Return whether a function only zips its argument `name` with others in a loop but never reads the items.
 
     ``for completion, gold in zip(completions, target): ...`` is copied from reward to reward, even if no line reads
-    ``gold``. False if there is no source.
+    ``gold``. The result is False if there is no source.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
@@ -51,7 +51,7 @@ def _loops(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _items_of(target: ast.expr, source: ast.expr, name: str) -> Iterator[str | None]:
-    """Yield the loop variable for the items of `name`, ``b`` in ``for a, b in zip(x, name)``; None if there is none."""
+    """Yield the loop variable for the items of `name`, such as ``b`` in ``for a, b in zip(x, name)``, or None."""
     if not isinstance(source, ast.Call) or not isinstance(source.func, ast.Name):
         return
     if source.func.id == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2 and source.args:
@@ -74,7 +74,7 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Mined:
-    """The texts, patterns and names that the code of a reward mentions.
+    """The texts, patterns, and names that a reward's code mentions.
 
     Attributes:
         texts: string constants of at most 80 characters, without docstrings.
@@ -109,7 +109,7 @@ class Mined:
 
 
 def mine_reward(reward: Reward) -> Mined:
-    """Return the texts, patterns and names that the functions and primitives of a reward mention."""
+    """Return the texts, patterns, and names that a reward's functions and primitives mention."""
     texts: dict[str, None] = {}
     patterns: dict[str, None] = {}
     names: set[str] = set()
@@ -225,14 +225,14 @@ def _is_pattern(text: str) -> bool:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """Return the code object of a function, or of an object's ``__call__``; None if there is none."""
+    """Return the code object of a function or of an object's ``__call__``, or None if there is none."""
     target = inspect.unwrap(getattr(function, "func", function))
     code = getattr(target, "__code__", None) or getattr(getattr(type(target), _CALL, None), "__code__", None)
     return code if isinstance(code, CodeType) else None
 
 
 def parameters_of(function: Any) -> Mapping[str, inspect.Parameter] | None:
-    """Return the parameters of a function by name; None if it has no signature, like some builtins."""
+    """Return a function's parameters by name, or None if it has no signature, like some built-ins."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -240,7 +240,7 @@ def parameters_of(function: Any) -> Mapping[str, inspect.Parameter] | None:
 
 
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
-    """Return whether the code of `function` reads its argument `name`; True if unknown.
+    """Return whether the code of `function` reads its argument `name`, or True if unknown.
 
     ``for completion, gold in zip(completions, target)`` does not read ``target`` if nothing reads ``gold``.
     """

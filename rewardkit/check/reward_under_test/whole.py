@@ -1,7 +1,7 @@
-"""The whole: all rewards of a run together, so that no reward is blamed for a property that another one judges.
+"""The whole: all rewards in a run together, so that no reward is blamed for a property that another reward judges.
 
-A format reward accepts wrong answers, and a reward for fields accepts wrong values. In a list with a reward that judges
-answers, that is fine: the sum distinguishes right from wrong.
+A format reward accepts incorrect answers, and a reward for fields accepts incorrect values. In a list with a reward
+that judges answers, this is not a fault, because the sum distinguishes correct from incorrect answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rewardkit.errors import RewardKitError
 
 
 def scored_together(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[TrialResult] | str:
-    """Score `trials` as one batch; return the error message if the reward raises."""
+    """Score `trials` as one batch. Return the error message if the reward raises an exception."""
     try:
         table = subject.table(trials)
     except RewardKitError as error:
@@ -28,7 +28,7 @@ def scored_together(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[T
 
 
 def detect_scope(subject: RewardUnderTest) -> None:
-    """Find out whether a trainer's function compares the completions of a prompt, since it cannot declare that."""
+    """Find out whether a trainer's function compares a prompt's completions, since it cannot declare this."""
     if not subject.plain or subject.scope != "sample":
         return
     groups = groups_of(subject)
@@ -58,12 +58,12 @@ def detect_scope(subject: RewardUnderTest) -> None:
 
 
 def _scores_are_constant(alone: Sequence[Sequence[TrialResult]]) -> bool:
-    """Return whether all completions score the same by themselves; if so, the function compares completions."""
+    """Return whether all completions get the same score if each is scored alone. If so, the function compares them."""
     return all(score.same(scores[0]) for scores in alone for score in scores)
 
 
 def groups_of(subject: RewardUnderTest) -> list[list[Trial]]:
-    """Return one group per example, as a trainer would form it: the given completions and a few others."""
+    """Return one group per example, as a trainer would form it, with the given completions and a few others."""
     groups = []
     for number, example in enumerate(subject.examples[:4]):
         texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
@@ -79,7 +79,7 @@ def same_scores(scores: Sequence[TrialResult], other_scores: Sequence[TrialResul
 
 
 def first_difference(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> int | None:
-    """Return the first row whose scores differ, or None; `other_scores` may be longer."""
+    """Return the first row whose scores differ, or None. `other_scores` may be longer."""
     return next((row for row, score in enumerate(scores) if not score.same(other_scores[row], 1e-6)), None)
 
 
@@ -93,11 +93,12 @@ def prepend_words(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Tri
 
 
 COVERED = "the other rewards judge that"
-"""The reason for skipping a law if the component accepts wrong completions, but the sum of all rewards rejects them."""
+"""The reason for skipping a law if the component accepts incorrect completions but the sum of all rewards rejects
+them."""
 
 
 def tells_apart(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
-    """Return whether the sum of all rewards scores `right` above `wrong`; False if there are no other rewards."""
+    """Return whether the sum of all rewards scores `right` above `wrong`, or False if there are no other rewards."""
     is_distinguished = _distinguished(subject, right, wrong)
     subject.covered = subject.covered or is_distinguished
     return is_distinguished
@@ -113,7 +114,7 @@ def _distinguished(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool
 
 
 def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> bool:
-    """Return whether the sum of all rewards scores `changed` no higher than `base`; False if there are no others."""
+    """Return whether the sum of all rewards scores `changed` no higher than `base`, or False if there are no others."""
     combined = subject.whole
     if combined is None or combined.lost:
         return False
@@ -124,12 +125,12 @@ def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> 
 
 
 def covered(subject: RewardUnderTest, right: Judged | Trial, wrong: Trial) -> bool:
-    """Return whether the reward judges only a part of the answer, and the sum of all rewards rejects `wrong`."""
+    """Return whether the reward judges only part of the answer, but the sum of all rewards rejects `wrong`."""
     return judges_a_part(subject) and tells_apart(subject, Trial(right.completion, right.example), wrong)
 
 
 def judges_a_part(subject: RewardUnderTest) -> bool:
-    """Return whether the reward is one of several and shows a sign of leaving a part of the judgment to the others."""
+    """Return whether the reward is one of several and seems to leave part of the judgment to the others."""
     if subject.whole is None:
         return False
     is_partial: bool = subject.remembered("partial", lambda: any(_partly(subject)))
@@ -137,7 +138,7 @@ def judges_a_part(subject: RewardUnderTest) -> bool:
 
 
 def _partly(subject: RewardUnderTest) -> Iterator[bool]:
-    """Yield, for each possible sign that the reward leaves a part of the judgment to others, whether it applies."""
+    """Yield, for each possible sign that the reward leaves part of the judgment to others, whether it applies."""
     for number, example in enumerate(subject.examples):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             yield bool(anatomy.gold) and anatomy.column not in subject.columns_read

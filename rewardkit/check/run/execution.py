@@ -1,4 +1,4 @@
-"""Execution: run the laws one by one in a forked child; if the child is lost, report a finding and start a new one."""
+"""Execution: run the laws one by one in a forked child. If the child is lost, report a finding and start another."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from rewardkit.check.run.output import Output, divert_output
 from rewardkit.errors import RewardKitError
 
 OnProgress = Callable[[str, int, int], None]
-"""Called when a law starts, with the name and number of the law and the number of laws."""
+"""A function that is called when a law starts, with the law's name, the law's number, and the number of laws."""
 
 _SHOWN = 200
-"""If a reward ends the process on a completion with more characters than this, a shorter one is tried. Arbitrary: a
-longer one does not help in an error message."""
+"""If a reward ends the process on a completion with more characters than this, a shorter completion is tried.
+Arbitrary: a longer completion does not help in an error message."""
 _STALLED = 1.0
-"""The seconds that one completion may take once a reward has hung. Arbitrary: further completions that hang are
-skipped, without a finding."""
+"""The number of seconds that one completion may take once a reward has hung. Arbitrary: further completions that
+hang are skipped without a finding."""
 _LOSSES = 16
 """If the child is lost on a completion, the law runs again without that completion, up to this many times.
 Arbitrary."""
 WORTH = 1.0
-"""The seconds that must be left for unfinished laws to continue. Arbitrary: starting a child alone takes almost as
-long."""
+"""The minimum number of seconds left for unfinished laws to continue. Arbitrary: starting a child alone takes almost
+as long."""
 _SHARE = 0.5
-"""The share of the time left that one law may take. Arbitrary: leaves time for the laws after it."""
+"""The share of the time left that one law may take. Arbitrary: it leaves time for later laws."""
 _OF_TIME = "time_linear"
-"""The law that is broken if the reward hangs or takes long on a completion."""
+"""The law that is broken if the reward hangs or takes too long on a completion."""
 
 
 def run_laws(
@@ -50,15 +50,15 @@ def run_laws(
     on_progress: OnProgress,
     output: Output,
 ) -> Generator[LawResult, None, None]:
-    """Yield the result of each law as it arrives; unfinished laws then continue in the time that is left.
+    """Yield the result of each law as it arrives. Unfinished laws then continue in the time that is left.
 
     Args:
         subject: the reward under test.
         laws: the laws, in the order in which they run.
-        patience: seconds that one completion may take.
-        isolate: run the laws in a child process if the system allows it.
-        on_progress: called as each law starts.
-        output: receives the output of the reward.
+        patience: the number of seconds that one completion may take.
+        isolate: whether to run the laws in a child process if the system allows it.
+        on_progress: a function that is called when each law starts.
+        output: the collector of the reward's output.
     """
     run = _run_in_children if isolate and can_isolate() else _run_in_process
     cut: dict[str, LawResult] = {}
@@ -76,7 +76,7 @@ def run_laws(
 
 
 def continued(first: LawResult, again: LawResult) -> LawResult:
-    """Return the result of a law that was not finished at first, and then ran again."""
+    """Return the result of a law that was unfinished at first and then ran again."""
     merged = again if again.reason != OVER else replace(first, outcome=again.outcome)
     return replace(merged, tries=first.tries + again.tries, seconds=first.seconds + again.seconds)
 
@@ -97,14 +97,14 @@ def _run_in_process(
 def _prepare(subject: RewardUnderTest) -> None:
     """Measure the time per completion, and find out whether the reward compares completions.
 
-    The laws try fewer completions on a slow reward.
+    If the reward is slow, the laws try fewer completions.
     """
     subject.measure()
     detect_scope(subject)
 
 
 def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
-    """Run one law in this process and return the result."""
+    """Run one law in this process, and return the result."""
     before, started = subject.tries, time.monotonic()
     findings: list[Finding] = []
     asides: list[Finding] = []
@@ -208,7 +208,7 @@ def _run_in_children(
 
 
 def _add_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResult:
-    """Add the completions on which the child was lost to the result of a law, as one finding per kind of loss."""
+    """To a law's result, add the completions on which the child was lost, as one finding per kind of loss."""
     findings = [loss for loss in losses if loss is not None]
     for name in dict.fromkeys(loss.law for loss in findings):
         same_law = [loss for loss in findings if loss.law == name]
@@ -223,7 +223,7 @@ def _add_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResul
 def _child_work(
     subject: RewardUnderTest, laws: Sequence[Law], settles: bool
 ) -> Callable[[Callable[[Any], None]], None]:
-    """Return the function to run in the child, which sends the name of each law, then the result."""
+    """Return the function to run in the child, which sends each law's name and then its result."""
 
     def work(send: Callable[[Any], None]) -> None:
         # Without this, Hypothesis would write files into the working directory.
@@ -254,7 +254,7 @@ def _loss_finding(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: st
 
 
 def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
-    """Return the completion on which the reward hangs or dies (None if unknown), and the reason."""
+    """Return the completion on which the reward hangs or crashes (None if unknown), and the reason."""
     if not lost.trials:
         return None, lost.reason
     if lost.hung and len(lost.trials) == 1:
@@ -274,7 +274,7 @@ def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Outp
 
 
 def _score_in_child(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
-    """Score one completion in a child; return a `Lost` if the child was lost, else None."""
+    """Score one completion in a child. Return a `Lost` if the child was lost, otherwise None."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:

@@ -1,9 +1,9 @@
-"""Isolation: run laws in a child process, so that a reward that hangs or kills the process is a finding.
+"""Isolation: run laws in a child process, so that a reward that hangs or crashes the process becomes a finding.
 
-The child is a fork, so it has the reward with all closures. Before it scores completions, it writes them to shared
-memory, so that the parent knows where it hung. Its output goes to a pipe that the parent reads. The child leads its own
-session, which is killed as a whole, including all processes that the reward started. Ctrl-C reaches only the parent,
-which then ends the child.
+The child is a fork, so it has the reward with all closures. Before the child scores completions, it writes them to
+shared memory, so that the parent can find out where it hung. The child's output goes to a pipe that the parent reads.
+The child leads a separate session, which is killed as a whole, including all processes that the reward started. Ctrl-C
+reaches only the parent, which then terminates the child.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _HEADER = struct.Struct("dI")
 _LENGTH = struct.Struct("Q")
 _CAME_BACK = "the child has sent everything"
 _MOST_AT_THE_END = 1 << 24
-"""The most bytes of output to read after the child has ended, since a process that it started may still print.
-Arbitrary."""
+"""The maximum number of bytes of output to read after the child has ended, since a process that it started may still
+print. Arbitrary."""
 _MEMORY = 3 << 30
-"""The memory that the child may allocate beyond that of this process, in bytes. Arbitrary: protects the machine, but
-rewards with models need gigabytes."""
+"""The memory that the child may allocate in addition to that of this process, in bytes. Arbitrary: it protects the
+machine, but rewards with models need gigabytes."""
 
 
 @dataclass(frozen=True)
 class Lost:
-    """A message that the child was lost, that is, hung or died.
+    """A message that the child was lost: it hung or crashed.
 
     Attributes:
-        trials: the trials that the child was scoring; empty if it was doing something else.
+        trials: the trials that the child was scoring. Empty if it was doing something else.
         reason: why the child was lost, in words.
     """
 
@@ -55,12 +55,12 @@ class Lost:
 
     @property
     def hung(self) -> bool:
-        """Whether scoring took too long; if not, the process ended."""
+        """Whether scoring took too long. If not, the process ended."""
         return self.reason.startswith("took")
 
 
 class Note:
-    """The trials that the child is scoring, and their start time, in memory shared by child and parent."""
+    """The trials that the child is scoring and their start time, in memory shared by child and parent."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _NOTED)
@@ -73,7 +73,7 @@ class Note:
 
     @property
     def since(self) -> float:
-        """The time at which scoring started; 0.0 if nothing is being scored."""
+        """The time at which scoring started, or 0.0 if nothing is being scored."""
         started: float = _HEADER.unpack(self._shared[: _HEADER.size])[0]
         return started
 
@@ -108,15 +108,15 @@ def run_in_child(
     on_output: Heard = lambda data: None,
     quiet: float = math.inf,
 ) -> Iterator[Any]:
-    """Run `work` in a forked child and yield the messages it sends, and finally a `Lost` if the child hung or died.
+    """Run `work` in a forked child. Yield the messages it sends, and then a `Lost` if the child hung or crashed.
 
     Args:
-        work: called in the child with a function that sends a picklable object to the parent.
+        work: the function to call in the child. Its argument is a function that sends a picklable object to the parent.
         note: the shared record of the trials that the child is scoring.
-        patience: time limit for one completion, in seconds; a batch of 32 may take twice as long.
-        limit: time limit for all work, in seconds.
-        on_output: called with everything that the child prints.
-        quiet: time limit between two messages, in seconds.
+        patience: the time limit for one completion, in seconds. A batch of 32 may take twice as long.
+        limit: the time limit for all work, in seconds.
+        on_output: a function that is called with all output of the child.
+        quiet: the time limit between two messages, in seconds.
     """
     reading, writing = os.pipe()
     hearing, speaking = os.pipe()
@@ -152,7 +152,7 @@ class _Child:
         self._status: int | None = None
 
     def status(self) -> int | None:
-        """Return the exit status of the child; None while it runs."""
+        """Return the child's exit status, or None while it is running."""
         if self._status is None:
             ended, status = os.waitpid(self._process, os.WNOHANG)
             if ended:
@@ -182,7 +182,7 @@ def _hear_the_rest(hearing: int, on_output: Heard) -> None:
 
 
 def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int, speaking: int) -> None:
-    """Run `work` in the child, then end the child in any case."""
+    """Run `work` in the child, and end the child in any case."""
     stderr_copy, errors = os.dup(2), sys.stderr
     try:
         speak_to(speaking)

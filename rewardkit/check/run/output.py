@@ -1,4 +1,4 @@
-"""The output that a reward prints while it is checked, which is counted and sampled instead of shown.
+"""The output that a reward prints during a check, which is counted and sampled instead of shown.
 
 A reward that prints one line per completion would print a million lines in a check.
 """
@@ -17,15 +17,15 @@ Heard = Callable[[bytes], None]
 """A function called with each piece of output."""
 
 _KEPT = 4_000
-"""The bytes at the beginning of the output to keep for the sample. Arbitrary: enough for a few lines."""
+"""The number of bytes at the beginning of the output to keep for the sample. Arbitrary: enough for a few lines."""
 _SAMPLED = 3
-"""The most lines in the sample. Arbitrary: a few lines show what is printed."""
+"""The maximum number of lines in the sample. Arbitrary: a few lines show the kind of output."""
 _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
 class Printed:
-    """The output of a reward while it was checked, on stdout and stderr.
+    """A reward's output during a check, on stdout and stderr.
 
     Attributes:
         lines: the number of lines.
@@ -63,7 +63,7 @@ class Output:
 
     @property
     def printed(self) -> Printed | None:
-        """A summary of the output so far; None if the reward printed nothing."""
+        """A summary of the output so far, or None if the reward printed nothing."""
         if not self._size:
             return None
         lines = [line.strip() for line in self._head.decode(errors="backslashreplace").splitlines()]
@@ -73,7 +73,7 @@ class Output:
 
 
 def speak_to(descriptor: int) -> None:
-    """From now on, redirect everything that this process and its children print to a file descriptor."""
+    """Redirect all further output of this process and its children to a file descriptor."""
     for number, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(descriptor, number)
         # Notebooks and pytest replace these streams with objects that do not write to 1 and 2.

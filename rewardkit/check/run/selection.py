@@ -18,7 +18,7 @@ LawLike = Law | str | Callable[..., Any]
 
 
 def _exploits(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy that searches for days also finds the exploits of the catalog, and then trains on them."""
+    """During days of training, a policy also finds the exploits in the catalog, and then trains on them."""
     from rewardkit.check.exploits import CATALOG
     from rewardkit.check.exploits.attempts import try_hacks
 
@@ -26,7 +26,7 @@ def _exploits(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _search(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy finds in an hour the exploit that a search finds in seconds."""
+    """If a search finds an exploit in seconds, a policy finds it within an hour."""
     from rewardkit.check.exploits import CATALOG
     from rewardkit.check.exploits.search import search
 
@@ -34,7 +34,7 @@ def _search(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _replay(file: str | Path) -> Callable[[RewardUnderTest], Iterator[Finding]]:
-    """Return the check of a law that tries the exploits in a file again."""
+    """Return the check for a law that tries the exploits in a file again."""
     from rewardkit.check.exploits.regressions import replay
     from rewardkit.scoring.regressions import load
 
@@ -48,11 +48,11 @@ def _replay(file: str | Path) -> Callable[[RewardUnderTest], Iterator[Finding]]:
 
 
 OF_EXPLOITS = ("regressions", "exploits", "search")
-"""The names of the laws that try to score without doing the task."""
+"""The names of the laws that try to get a high score without doing the task."""
 
 
 def laws_of_exploits(regressions: str | Path | None = None) -> dict[str, Law]:
-    """Return, by name, the laws that try to score without doing the task.
+    """Return, by name, the laws that try to get a high score without doing the task.
 
     Args:
         regressions: the file of known exploits, if there is one.
@@ -80,12 +80,12 @@ def selected(
     """Return the chosen laws in the given order, or all laws in the order in which they run.
 
     Args:
-        laws: laws, functions that yield variants, or names; all laws by default.
-        without: laws to leave out.
+        laws: laws, functions that yield variants, or names. The default is all laws.
+        without: laws to exclude.
         regressions: the file of known exploits.
 
     Raises:
-        RewardDefinitionError: a law does not exist, or two have the same name.
+        RewardDefinitionError: a law does not exist, or two laws have the same name.
     """
     tricks = laws_of_exploits(regressions)
     if laws is not None:
@@ -102,7 +102,7 @@ def selected(
 
 
 def _law(law: LawLike, tricks: dict[str, Law]) -> Law:
-    """Return a law, found by name if `law` is a name; `tricks` are the laws for exploits."""
+    """Return a law, found by name if `law` is a name. `tricks` are the laws for exploits."""
     if isinstance(law, Law):
         return law
     if inspect.isroutine(law):

@@ -1,4 +1,4 @@
-"""A line on stderr about work that takes long: rewritten on a terminal, otherwise printed again every few seconds."""
+"""A line on stderr about long work, which is rewritten on a terminal, or otherwise printed again every few seconds."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rewardkit.batch.table_text import visible
 from rewardkit.check.run.execution import OnProgress
 
 _EVERY = 15.0
-"""Seconds between two lines if stderr is not a terminal. Arbitrary: shows that the work goes on without filling a
-log."""
+"""The number of seconds between two lines if stderr is not a terminal. Arbitrary: the lines show progress without
+filling a log."""
 
 Show = Callable[[str], None]
-"""Shows a text, in place of the text before."""
+"""A function that shows a text in place of the previous text."""
 
 
 def on_terminal() -> bool:
@@ -27,7 +27,7 @@ def on_terminal() -> bool:
 
 @contextmanager
 def shown_status() -> Iterator[Show]:
-    """Yield a function that shows what is being done; on a terminal, the line is erased at the end."""
+    """Yield a function that shows the current work. On a terminal, the line is erased at the end."""
     terminal, printed = on_terminal(), time.monotonic()
 
     def show(text: str) -> None:

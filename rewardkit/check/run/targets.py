@@ -1,6 +1,6 @@
-"""Targets: the rewards that ``rewardkit check rewards.py`` and ``pytest --rewardkit rewards.py`` check or leave out.
+"""Targets: the rewards that ``rewardkit check rewards.py`` and ``pytest --rewardkit rewards.py`` check or skip.
 
-If a target has no reward name, each candidate in the module is bound to its examples, or left out with a reason.
+If a target has no reward name, each candidate in the module is bound to its examples or skipped with a reason.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.loading import WHAT, Loaded, survey
 
 _CHAT = [{"prompt": [{"role": "user", "content": "..."}]}]
-"""The examples of a function that reads chat messages and no columns."""
+"""The examples for a function that reads chat messages but no columns."""
 _PATIENCE = 8.0
-"""The seconds for the one call that distinguishes a helper from a reward and shows whether a column is missing. The
-same as the default of `check_reward` for one completion."""
+"""The time limit, in seconds, for the one call that distinguishes a helper from a reward and shows whether a column
+is missing. It is the same as the default limit in `check_reward` for one completion."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class LeftOut:
         name: the name of the candidate's variable.
         reason: why the candidate is not checked.
         certain: whether the candidate is certainly a reward, which should have been checked.
-        columns: the columns that the candidate reads, if it is left out for lack of examples.
+        columns: the columns that the candidate reads, if it is skipped because it has no examples.
         chat: whether the candidate reads chat messages.
     """
 
@@ -51,14 +51,14 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Targets:
-    """The rewards that one target names.
+    """The rewards that one target specifies.
 
     Attributes:
         target: the target as given.
         bound: the rewards to check.
-        kinds: the kind of each reward in `bound`; an empty string if the target names the reward.
+        kinds: the kind of each reward in `bound`, or "" if the target names the reward.
         left_out: the candidates that are not checked.
-        misnamed: lists of the module that need a name in capitals to be used by the check.
+        misnamed: lists in the module that need a name in capitals to be used by the check.
     """
 
     target: str
@@ -78,7 +78,7 @@ class Targets:
 
 
 def stub_of(left_out: Sequence[LeftOut], misnamed: Sequence[str] = ()) -> list[str]:
-    """Return lines to paste into a module whose rewards lack examples, and the names in it that need capitals."""
+    """Return lines to paste into a module whose rewards lack examples, and the module's names that need capitals."""
     lines = []
     if misnamed:
         capitals = ", ".join(f"{name} as {name.upper()}" for name in misnamed)
@@ -107,10 +107,10 @@ def targets_of(target: str, **options: Any) -> Targets:
 
     Args:
         target: ``file.py``, ``module``, or either with ``:reward``.
-        options: the options of `bound_with`.
+        options: the options for `bound_with`.
 
     Raises:
-        RewardDefinitionError: nothing can be checked; the message says why.
+        RewardDefinitionError: nothing can be checked. The message explains why.
         BindingError: `target` names a reward, and the examples lack a column that it reads.
     """
     candidates = survey(target)
@@ -191,7 +191,7 @@ def _bind_candidate(candidate: Loaded, options: Mapping[str, Any]) -> BoundRewar
 def _with_others(
     candidate: Loaded, bound_reward: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]
 ) -> BoundReward:
-    """Declare the other TRL functions of a module as `other_rewards`, since a trainer adds all of them.
+    """Declare a module's other TRL functions as `other_rewards`, since a trainer adds all of them.
 
     Only functions with the same examples and completions are declared.
     """
@@ -218,7 +218,7 @@ def _subject(bound_reward: BoundReward) -> RewardUnderTest:
 
 
 def _first_score(subject: RewardUnderTest) -> TrialResult | None:
-    """Score one completion in a child process; return None if there is no score in time."""
+    """Score one completion in a child process. Return None if there is no score in time."""
     completion = [*subject.examples[0].good, subject.formed("42")][0]
 
     def work(send: Callable[[Any], None]) -> None:
@@ -233,7 +233,7 @@ def _first_score(subject: RewardUnderTest) -> TrialResult | None:
 
 
 def _without_components(bound_reward: BoundReward, rewards: Sequence[Any]) -> BoundReward:
-    """Turn off the check of components if all items of a list are also checked by themselves."""
+    """Turn off the check of components if all items in a list are also checked separately."""
     items = bound_reward.reward if isinstance(bound_reward.reward, (list, tuple)) else ()
     is_checked = all(any(item is reward for reward in rewards) for item in items)
     return (

@@ -1,1 +1,1 @@
-"""Completions made from other completions: right ones in other formats, and wrong, broken and wild ones."""
+"""Completions derived from other completions: correct ones in other formats, and incorrect, broken, and wild ones."""

@@ -1,6 +1,6 @@
-"""Broken texts: a right completion with one thing wrong, for the laws and for `strategies.completions`.
+"""Broken texts: a correct completion with one fault, for the laws and for `strategies.completions`.
 
-For ``<answer>42</answer>`` with the gold answer ``42``, these include ``<answer>42``, ``<answer></answer>`` and
+For ``<answer>42</answer>`` with the gold answer ``42``, these include ``<answer>42``, ``<answer></answer>``, and
 ``<answer>86</answer>``.
 """
 
@@ -26,11 +26,11 @@ Path = tuple[str | int, ...]
 
 
 def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
-    """Yield versions of `value` with one change: first missing parts, then wrong values, then extra parts.
+    """Yield versions of `value` with one change: first missing parts, then incorrect values, then extra parts.
 
     Args:
         value: a JSON value.
-        schema: a JSON schema, whose numbers and enumerated texts are used for the wrong values.
+        schema: a JSON schema, whose numbers and enumerated strings are used for the incorrect values.
     """
     numbers, texts = _literals(schema)
     spots = list(_spots(value, ()))
@@ -55,7 +55,7 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
 
 
 def _other_values(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
-    """Yield replacements for `part`; those of the same type come last."""
+    """Yield replacements for `part`. Those with the same type come last."""
     replacements: list[Any] = [None, "x", 0, [], {}, True]
     for other in replacements:
         if type(other) is not type(part):
@@ -72,7 +72,7 @@ def _other_values(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[A
 
 
 def _literals(root: Any) -> tuple[list[Any], list[str]]:
-    """Return the numbers in a schema, and wrong variants of its enumerated texts."""
+    """Return the numbers in a schema, and incorrect variants of its enumerated strings."""
     numbers: dict[Any, None] = {}
     texts: dict[str, None] = {}
     queue = [root]
@@ -103,11 +103,11 @@ def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 _MOST_DOCUMENTS = 60
 _MOST_NUMBERS = 6
 _NUMBERS = ("nan", "inf", "1e999", "0", "-1", "²", "99999999999", "1" + "0" * 400)
-"""The texts that replace each number of a right completion."""
+"""The texts that replace each number in a correct completion."""
 
 
 def near_misses(anatomy: ParsedCompletion) -> Iterator[str]:
-    """Yield versions of a right completion with a tag violation, no answer, or a wrong answer."""
+    """Yield versions of a correct completion with a tag violation, no answer, or an incorrect answer."""
     if anatomy.blocks:
         yield from violations(blocks_of(anatomy), anchored=False)
     yield anatomy.with_region("")
@@ -116,12 +116,12 @@ def near_misses(anatomy: ParsedCompletion) -> Iterator[str]:
 
 
 def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> Iterator[str]:
-    """Yield near misses, damaged copies of a right completion, and wild texts in place of its answer.
+    """Yield near misses, damaged copies of a correct completion, and wild texts in place of its answer.
 
     Args:
-        anatomy: the parsed right completion.
+        anatomy: the parsed correct completion.
         mined: tags and texts that the reward's code mentions.
-        bad: wrong completions, which are joined with the right one.
+        bad: incorrect completions, which are joined with the correct one.
     """
     text = anatomy.text
     yield from (text[: len(text) // 2], text[len(text) // 2 :], text[:-1], text[1:])
@@ -146,7 +146,7 @@ def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> 
 
 
 def blocks_of(anatomy: ParsedCompletion) -> Blocks:
-    """Return the tags of a completion, with their bodies and the texts around them."""
+    """Return a completion's tags with their bodies and the texts around them."""
     text, ends = anatomy.text, [0, *(block.whole.end for block in anatomy.blocks)]
     starts = [*(block.whole.start for block in anatomy.blocks), len(text)]
     return Blocks(
@@ -170,7 +170,7 @@ def _other_documents(text: str) -> Iterator[str]:
 
 
 def _other_sums(body: str) -> Iterator[str]:
-    """Yield other expressions of the same numbers: some divide by zero, and one is a tower of powers."""
+    """Yield other expressions with the same numbers. Some divide by zero, and one is a tower of powers."""
     numbers = re.findall(r"\d+", body)
     # Countdown tasks have three to five numbers here; six would have 720 orders.
     if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):

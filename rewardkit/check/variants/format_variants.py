@@ -1,6 +1,7 @@
-"""Format variants: a right completion in other formats, as another model would write it.
+"""Format variants: a correct completion in other formats, as another model would write it.
 
-For example, ``<answer>42</answer>`` may have its answer on a separate line, or a remark or a code block after it.
+For example, ``<answer>42</answer>`` may have its answer on a separate line, or may be followed by a remark or a code
+block.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(
 
 @dataclass(frozen=True)
 class FormatVariant:
-    """A right completion in another format.
+    """A correct completion in another format.
 
     Attributes:
         name: a description of the format.
-        text: the text of the completion.
-        control: another text that must get the full score for the variant to count; empty for none.
+        text: the completion's text.
+        control: another text that must get the full score for the variant to count, or "" for none.
         hint: the likely cause, or how to fix it.
-        any_cost: whether the loss of a twentieth of the score or more is a fault; otherwise only the loss of all of it.
-        partly: whether only a partial loss is a fault: a total loss may be meant.
-        unreachable: the reason why the model of the given data does not write the variant; empty if it does.
+        any_cost: whether the loss of at least a twentieth of the score is a fault. Otherwise, only the loss of the
+            whole score is a fault.
+        partly: whether only a partial loss is a fault, because a total loss may be intended.
+        unreachable: the reason that the given data's model does not write the variant, or "" if it does.
     """
 
     name: str
@@ -45,7 +47,7 @@ class FormatVariant:
 
 
 def make_format_variants(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
-    """Yield the format variants of a right completion, as other models would write it."""
+    """Yield the format variants of a correct completion, as other models would write it."""
     anatomy = right.anatomy
     yield from _broken_lines(anatomy)
     if "\n" in anatomy.text and "\r" not in anatomy.text:
@@ -64,7 +66,7 @@ def make_format_variants(subject: RewardUnderTest, right: Judged) -> Iterator[Fo
 
 
 def _trimmed(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion without white space at its end, as most models write it."""
+    """Yield the completion without whitespace at its end, as most models write it."""
     text = anatomy.text.rstrip()
     if text and text != anatomy.text:
         yield FormatVariant("without white space at its end", text, any_cost=True)
@@ -81,7 +83,7 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
 
 
 def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion with a unit such as m^2 after its number; the control has a unit without an exponent."""
+    """Yield the completion with a unit such as m^2 after its number. The control has a unit without an exponent."""
     number, gold_span = as_number(anatomy.gold), anatomy.places[-1] if anatomy.places else Span(0, 0)
     head, tail = anatomy.text[: gold_span.end], anatomy.text[gold_span.end :]
     # Arbitrary limit: a longer text after the answer is not a unit.
@@ -105,7 +107,7 @@ def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _reads_numbers(subject: RewardUnderTest) -> bool:
-    """Return whether the reward's code deals with numbers: it calls, say, ``float``, or has a pattern with digits."""
+    """Return whether the reward's code reads numbers: it calls ``float``, for example, or has a pattern with digits."""
     mined = subject.mined
     return bool(mined.names & _NUMERIC) or any(
         "\\d" in text or "0-9" in text for text in (*mined.patterns, *mined.texts)
@@ -147,7 +149,7 @@ def _prefilled(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVarian
 
 
 def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[FormatVariant]:
-    """Yield the completion with a comma in its number, or without the comma or the unit of the gold answer.
+    """Yield the completion with a comma in its number, or without the gold answer's comma or unit.
 
     A reward whose code reads no numbers compares texts. For it, a unit is part of the answer, but a comma never is.
     """

@@ -1,7 +1,7 @@
-r"""Other golds: more values that a gold column may have, with right and wrong answers for each.
+r"""Other golds: more values that a gold column may have, with correct and incorrect answers for each.
 
-For ``answer="42"``, there are ``"0"`` and ``"7"``, which rows like the examples certainly have, and ``"-305"`` or
-``"0.25"``, which they may have. For ``"B"``, there are the other letters, and for ``{"qty": 3}``, objects with other
+For ``answer="42"``, these include ``"0"`` and ``"7"``, which rows like the examples certainly have, and ``"-305"`` or
+``"0.25"``, which they may have. For ``"B"``, they are the other letters, and for ``{"qty": 3}``, objects with other
 values of the same types.
 """
 
@@ -25,12 +25,12 @@ _TINY = ("1.6e-19",)
 _WORDS = ("yes", "no"), ("true", "false"), ("positive", "negative")
 _ORDINARY = ("Quartz", "Lisbon")
 _SPECIAL = ("C++", "f(x)", "3.5 [draft]")
-"""Texts that do not match themselves if they are read as patterns."""
+"""Strings that do not match themselves if they are used as patterns."""
 _SCRIPTS = (("北京", "上海"), ("Москва", "Киев"))
 _FORMULAS = ((r"\frac{3}{4}", r"\frac{3}{5}"), (r"\sqrt{2}", r"\sqrt{3}"))
 _TIMES = (("12:40", "12:40 pm", "12:40 am"), ("00:15", "12:15 am", "12:15 pm"), ("09:05", "9:05 am", "9:05 pm"))
 _MOST_LEAVES = 6
-"""The most leaves of a gold document to change. Arbitrary: each leaf is one more row."""
+"""The maximum number of leaves in a gold document to change. Arbitrary: each leaf adds a row."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Gold:
     """Another value of a gold column.
 
     Attributes:
-        value: the value of the column.
+        value: the column's value.
         written: the answer as a completion writes it.
-        wrong: answers that are certainly wrong if this value is the gold answer.
+        wrong: answers that are certainly incorrect if this value is the gold answer.
         certain: whether rows like the examples certainly have the value, so that the reward must handle it.
     """
 
@@ -53,11 +53,11 @@ class Gold:
 def other_golds(
     anatomy: ParsedCompletion, column_values: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
 ) -> Iterator[Gold]:
-    """Yield other values in place of the gold answer of a right completion; none if its position is uncertain.
+    """Yield other values in place of a correct completion's gold answer, or none if its position is uncertain.
 
     Args:
         anatomy: the parsed completion.
-        column_values: the values of the column in all examples.
+        column_values: the column's values in all examples.
         in_patterns: whether the code makes regular expressions from the column.
         stripped: sets of letters that the code strips from the ends of texts.
     """
@@ -75,7 +75,7 @@ def other_golds(
 
 
 def _cell(value: Any, written: str, other: str) -> Any:
-    """Return the cell `value` with `other` in place of `written`; None if that cannot be done."""
+    """Return the cell `value` with `other` in place of `written`, or None if this is impossible."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int) and re.fullmatch(r"[A-Z]", written):
@@ -99,7 +99,7 @@ def _cell(value: Any, written: str, other: str) -> Any:
 def _answers(
     anatomy: ParsedCompletion, column_values: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
 ) -> Iterator[Gold]:
-    """Yield other gold answers if the given one is not a document."""
+    """Yield other gold answers if the given gold answer is not a document."""
     value, written = anatomy.value, anatomy.gold.strip()
     in_text = isinstance(value, str)
     if re.fullmatch(r"\d{1,2}:\d{2}", str(value).strip()) and re.search(r"(?i)[ap]\.?m", anatomy.text):
@@ -125,13 +125,13 @@ def _answers(
 
 
 def _letter(value: Any) -> str:
-    """Return the letter of an option, which a column may give as an index."""
+    """Return an option's letter, which a column may give as an index."""
     is_index = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 26
     return chr(ord("A") + value) if is_index else str(value)
 
 
 def _numbers(column_values: Sequence[Any], in_text: bool, written: str) -> Iterator[Gold]:
-    """Yield integers with no more digits than the examples have, then negative, large, fractional and tiny numbers."""
+    """Yield integers with no more digits than in the examples, then negative, large, fractional, and tiny numbers."""
     numbers = [number for number in map(as_number, column_values) if number is not None]
     most = max((len(str(abs(int(number)))) for number in numbers), default=1)
     broken = any(number != number.to_integral_value() for number in numbers)
@@ -188,7 +188,7 @@ def _documents(document: Any) -> Iterator[Any]:
 
 
 def _document(value: Any) -> Any:
-    """Return an object with at least one key, given as an object or as JSON text; None for everything else."""
+    """Return an object with at least one key, given as an object or as JSON text, or None for everything else."""
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         value = parsed_json(value)
     return value if isinstance(value, dict) and value else None

@@ -1,4 +1,4 @@
-"""Own texts: texts that a reward's code mentions, or that match its patterns, to test whether it reacts to them."""
+"""Own texts: texts that a reward's code mentions or that match its patterns, to test whether it reacts to them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rewardkit.check.reward_under_test.trials import Trial
 
 
 def own_texts(subject: RewardUnderTest) -> list[str]:
-    """Return the texts that the reward's code mentions, once and repeated, texts for its patterns, and a long text."""
+    """Return texts that the reward's code mentions (single and repeated), texts for its patterns, and a long text."""
     mentioned = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
     matched = [*matching(subject.mined.patterns), *matching(subject.mined.texts)]
     combined = (" ".join(subject.mined.texts), " ".join(matched))  # for a reward that requires several of them

@@ -1,4 +1,4 @@
-"""Queries: the SQL query in a right completion, and the database of its example, if a column creates one."""
+"""Queries: the SQL query in a correct completion, and its example's database, if a column creates one."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Query:
         return list(dict.fromkeys(_TABLE.findall(self.script)))
 
     def saying(self, query: str) -> str:
-        """Return the completion with `query` in place of the right query."""
+        """Return the completion with `query` in place of the correct query."""
         return replaced(self.text, [(self.span, query)])
 
     def wrong_queries(self) -> Iterator[str]:
-        """Yield queries that return other rows than the right query."""
+        """Yield queries that return other rows than the correct query does."""
         right = self._rows(self.source)
         for query in (
             f"SELECT * FROM ({self.source}) UNION ALL SELECT * FROM ({self.source})",
@@ -74,7 +74,7 @@ class Query:
 
 
 def query_in(text: str, columns: Mapping[str, Any]) -> Query | None:
-    """Return the query in a completion; None if it has no query, or if no column creates tables."""
+    """Return the query in a completion, or None if it has no query or no column creates tables."""
     script = next((value for value in columns.values() if isinstance(value, str) and _TABLE.search(value)), "")
     if not script:
         return None

@@ -1,7 +1,7 @@
-"""Siblings: parts of a right completion that are of the same kind, such as its calls, bullets or list items.
+"""Siblings: parts of a correct completion of the same kind, such as its calls, bullets, or list items.
 
-``"Ranking: D2 > D4 > D3"`` has three siblings with ``" > "`` between them. A sibling can be left out, repeated, or put
-in place of another one.
+``"Ranking: D2 > D4 > D3"`` has three siblings with ``" > "`` between them. A sibling can be removed, repeated, or put
+in place of another sibling.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _MOST = 12
 
 @dataclass(frozen=True)
 class Siblings:
-    """The parts of a completion that are of one kind, in order.
+    """The parts of a completion with the same kind, in order.
 
     Attributes:
-        text: the text of the completion.
-        kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"`` or ``"mention"``.
+        text: the completion's text.
+        kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"``, or ``"mention"``.
         spans: the spans of the parts.
     """
 
@@ -47,7 +47,7 @@ class Siblings:
 
     @property
     def joint(self) -> str:
-        """The separator of the parts, which is the text between the first two."""
+        """The separator of the parts, which is the text between the first two parts."""
         if self.kind == "mention":
             return " "
         if len(self.spans) > 1:
@@ -55,7 +55,7 @@ class Siblings:
         return "\n"
 
     def without(self, index: int) -> str:
-        """Return the completion without the part at `index`, and without the separator next to that part."""
+        """Return the completion without the part at `index` and the separator next to it."""
         span = self.spans[index]
         if self.kind == "mention":
             return replaced(self.text, [(span, "")])
@@ -66,7 +66,7 @@ class Siblings:
         return replaced(self.text, [(gap, "")])
 
     def without_all(self) -> str:
-        """Return the completion without any of the parts, and without the text between them."""
+        """Return the completion without the parts and the text between them."""
         if self.kind == "mention":
             return replaced(self.text, [(span, "") for span in self.spans])
         return replaced(self.text, [(Span(self.spans[0].start, self.spans[-1].end), "")])
@@ -95,11 +95,11 @@ def _moved(span: Span, lost: int) -> Span:
 
 
 def siblings_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Iterator[Siblings]:
-    """Yield the siblings of a right completion, outside its thinking.
+    """Yield the siblings in a correct completion, outside its thinking.
 
     Args:
         anatomy: the parsed completion.
-        columns: the values of columns; the items of a list are siblings if the completion mentions each of them once.
+        columns: the values of columns. The items of a list are siblings if the completion mentions each of them once.
     """
     text = anatomy.text
     start = anatomy.thinking.whole.end if anatomy.thinking else 0
@@ -125,7 +125,7 @@ def _make_siblings(text: str, kind: str, spans: Sequence[Span]) -> Iterator[Sibl
 
 
 def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
-    """Yield the items of the marked answer, or those after the colon of the last line."""
+    """Yield the items in the marked answer, or the items after the colon in the last line."""
     text, region = anatomy.text, anatomy.region
     if not anatomy.marked:
         # "Colors: red, blue" at the end: a label of up to 40 characters.

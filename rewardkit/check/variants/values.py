@@ -1,4 +1,4 @@
-r"""Values: the exact value of a number in a text, in notations such as ``1 1/2``, ``\frac{3}{2}`` and ``1½``."""
+r"""Values: the exact value of a number in a text, in notations such as ``1 1/2``, ``\frac{3}{2}``, and ``1½``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _WRITTEN = re.compile(
     r"|(?<![\w./])[-+\u2212]?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,18}(?:\.\d{1,18})?)(?P<percent>\s?%)?(?![\w]|\.\d)"
 )
 _LONGEST = 10_000
-"""The most characters to read. Arbitrary: a text is read for each pair that is compared, and answers are short."""
+"""The maximum number of characters to read. Arbitrary: a text is read for each pair that is compared, and answers
+are short."""
 
 
 def values_in(text: str) -> Iterator[Fraction]:
-    """Yield the numbers in a text; a number with a percent sign is also divided by 100."""
+    """Yield the numbers in a text. A number with a percent sign is also yielded divided by 100."""
     for match in _WRITTEN.finditer(_plain(text[:_LONGEST])):
         sign = -1 if match.group()[0] in "-\u2212" else 1
         if match["over"]:
@@ -33,14 +34,14 @@ def values_in(text: str) -> Iterator[Fraction]:
 
 
 def value_of(text: str) -> Fraction | None:
-    """Return the value of a text that is a number; None for other texts."""
+    """Return the value of a text that is a number, or None for other texts."""
     plain = _plain(text[:_LONGEST]).strip().strip("$").strip()
     match = _WRITTEN.fullmatch(plain)
     return next(values_in(plain), None) if match is not None and not match["percent"] else None
 
 
 def _plain(text: str) -> str:
-    """Return `text` with its LaTeX fractions, fraction characters and LaTeX commas in plain notation."""
+    """Return `text` with its LaTeX fractions, fraction characters, and LaTeX commas in plain notation."""
     text = "".join(map(_character, text)).replace("{,}", ",").replace("\u2044", "/")
     return _LATEX.sub(r" \1\2/\3 ", text)
 

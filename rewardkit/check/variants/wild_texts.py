@@ -1,6 +1,6 @@
-"""Wild texts: the output of degenerate policies and of adversaries, each with a description.
+"""Wild texts: output of degenerate policies and adversaries, each with a description.
 
-Longer texts, made from repeated pieces, are in the laws of growth.
+Longer texts with repeated pieces are in the laws of growth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Wrong answers: answers that are certainly not the gold answer, for any tolerance or normalization of a sound reward.
+"""Wrong answers: answers that are certainly not the gold answer, for any tolerance or normalization in a sound reward.
 
 ``wrong_answers("42")`` has ``420`` and ``-42`` (beyond any tolerance), ``4`` (the first digit), ``1428`` (``42`` inside
 a longer number), ``nan`` (which every comparison misses), an empty answer, and placeholders.
@@ -25,16 +25,16 @@ _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("posit
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 _TURNED = "its comparison reversed"
 _NUMBERED = re.compile(r"(?m)^\s*\(?\d{1,3}[.):]\s")
-"""Matches the number of a list item at the beginning of a line: ``(1) ``, ``2. ``."""
+"""Matches a list item's number at the beginning of a line: ``(1) ``, ``2. ``."""
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """An answer that is certainly wrong.
+    """An answer that is certainly incorrect.
 
     Attributes:
         text: the answer.
-        family: the family of exploits to which the answer belongs.
+        family: the exploit family to which the answer belongs.
         kind: a short description.
         honest: whether a model may give the answer in good faith.
     """
@@ -46,11 +46,11 @@ class Wrong:
 
 
 def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> list[Wrong]:
-    """Return answers that are certainly not `gold`; those in good faith come first.
+    """Return answers that are certainly not `gold`. Those in good faith come first.
 
     Args:
-        gold: the right answer as a completion writes it.
-        value: the value of the gold column.
+        gold: the correct answer as a completion writes it.
+        value: the gold column's value.
         others: the gold answers of other examples.
     """
     answers: dict[str, Wrong] = {}
@@ -178,7 +178,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
 
 
 def _wrong_literals(gold: str) -> Iterator[Wrong]:
-    """Yield a text, query or list with one number or quoted text changed, or with True for 1 or False for 0."""
+    """Yield a text, query, or list with one number or quoted text changed, or with True for 1 or False for 0."""
     listed = list(_NUMBERED.finditer(gold))  # (1) Zoey is a knight\n(2) ...: another number there is no other answer
     skipped = [match.span() for match in listed] if len(listed) > 1 else []
     numbers = [
@@ -282,7 +282,7 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
 
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the values in a document that are neither objects nor lists, with their paths; eight per object at most."""
+    """Yield the values in a document that are neither objects nor lists, with their paths, at most eight per object."""
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if below is None:
         yield path, value
@@ -301,13 +301,13 @@ def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
 
 
 def _is_prose(value: Any) -> bool:
-    """Return whether `value` is free text, which a reward may leave to the policy."""
+    """Return whether `value` is free text, whose wording a reward may leave to the policy."""
     # More than three words are a sentence, and many sentences may be right.
     return isinstance(value, str) and len(value.split()) > 3
 
 
 def other_value(value: Any) -> Any:
-    """Return a certainly different value of the same type; in objects and lists, every value changes."""
+    """Return a certainly different value of the same type. In objects and lists, every value changes."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
@@ -321,7 +321,7 @@ def other_value(value: Any) -> Any:
 
 
 def _items(gold: str, value: Any) -> list[str] | None:
-    """Return the items of a gold answer; None if it is not a list."""
+    """Return the items in a gold answer, or None if it is not a list."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return [str(item) for item in value]
     if isinstance(value, str) and value[:1] == "[":
@@ -355,7 +355,7 @@ def equal(answer: str, other_answer: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return only the letters and digits of `text`, in lower case."""
+    """Return only the letters and digits in `text`, in lower case."""
     return re.sub(r"[\W_]+", "", text).lower()
 
 

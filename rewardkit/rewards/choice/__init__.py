@@ -1,1 +1,1 @@
-"""``rk.choice``: find the option of a question that a text chooses."""
+"""``rk.choice``: find the answer option that a text chooses."""

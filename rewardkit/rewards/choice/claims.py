@@ -1,18 +1,19 @@
-"""Find the option that a text claims: in ``It cannot be A, so the answer is B.`` only ``answer is B`` is a claim.
+"""Find the option that a text claims: in ``It cannot be A, so the answer is B.``, only ``answer is B`` is a claim.
 
-Claims have ranks, and the first rank that occurs in a text decides:
+Claims have ranks. The first of these ranks that occurs in a text decides:
 
 1. stated: ``the answer is B``;
-2. on a separate line, the first or the last: ``B``, ``(B) Mitochondria``;
+2. alone on the first or the last line: ``B``, ``(B) Mitochondria``;
 3. called correct: ``B is correct``;
 4. picked: ``I choose B``, ``So B.``, ``It's B.``;
-5. pointed at, at the very end: ``Mitochondria (B)``, ``option B``.
+5. mentioned at the very end: ``Mitochondria (B)``, ``option B``.
 
-In a marked answer (a tag, a box) the line comes first and picks do not count. The last of several claims of a rank
-counts, but not if its sentence claims another option, if it is joined to one (``B or C``), or if another option is
-picked after it. Denials, questions, suppositions and reports about other people are not claims.
+In a marked answer (a tag, a box), a separate line has the highest rank, and picks do not count. If several claims have
+the same rank, the last one counts. It does not count if its sentence claims another option, if it is joined to another
+option (``B or C``), or if another option is picked after it. Denials, questions, suppositions, and reports about other
+people are not claims.
 
-Each pattern reads at most `_WINDOW` characters around one mention, so the time is linear in the text.
+Each pattern reads at most `_WINDOW` characters around one mention, so the time is linear in the text length.
 """
 
 from __future__ import annotations
@@ -39,15 +40,16 @@ from rewardkit.text.visibility import replaced, shown
 
 
 MAX_CHARACTERS = 20_000
-"""The number of characters read at the end of an answer: a choice is short and comes after its explanation."""
+"""The maximum number of characters that are read from the end of an answer. A choice is short and comes after its
+explanation."""
 
 MOST_OPTIONS = 100
-"""The maximum number of options, each of which is searched for in the whole text. Arbitrary: questions have up to
-ten."""
+"""The maximum number of options. The whole text is searched for each one. The limit is arbitrary: questions have up to
+ten options."""
 
 MOST_MENTIONS = 1_000
-"""The maximum number of mentions; a text with more explains nothing and chooses no option. Arbitrary: all pairs of
-neighboring mentions are judged."""
+"""The maximum number of mentions. A text with more mentions is not an explanation and does not choose an option. The
+limit is arbitrary, but all pairs of neighboring mentions are judged."""
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 _QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
@@ -64,10 +66,10 @@ _LATEX = re.compile(
 # Spaces that a removed mark leaves inside brackets: "( B )".
 _PADDED = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
 _VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorrect|answer)\b)\s?[^\s=]|/\((?![A-Z]\))")
-"""Text after a letter that names a value: "A = benzoquinone", "A=81°"."""
+"""Text after a letter that is the name of a value: "A = benzoquinone", "A=81°"."""
 
 _ARGUMENT = re.compile(r"[A-Za-z]\([^()\n]{0,20}\Z")
-"""Text before a letter that is the argument of a function: P(A and B)."""
+"""Text before a letter that is a function's argument: P(A and B)."""
 
 # Quotation marks and underscores around a word, "'B'" and "__B__"; not the apostrophe of "it's".
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|(?<!\b[A-Z])['_]{1,3}(?!\w)|(?<=['_][A-Z])['_]")
@@ -77,14 +79,14 @@ _LINE_MARK = re.compile(r"^(?:[#>\u2022➡→⇒▶►🔹🔸👉🎯]{1,6} ?|[
 _SMILEYS = re.compile("[\U0001f600-\U0001f64f🎉🌟]")
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-"""Letters of scripts without spaces between words: ``答案是B`` mentions B."""
+"""Letters in scripts without spaces between words: ``答案是B`` mentions B."""
 
 _LETTER = rf"[^\W{_UNSPACED}]"
 _RUNS_ON = re.compile(
     r"'\w| (?!(?:because|since|as|for|due|given|is|isn't|was|are|and|or|not|rather|instead|over|but|plus|so|while|if|"
     r"which|also|cannot|can't|would|alternatively|otherwise|oder|ou|und|et|with|vs|xor|along|together|maybe|perhaps|then)\b)[a-z]"
 )
-"""Text after A, I or No that makes it an ordinary word: "A dog" and "I think"."""
+"""Text after A, I, or No that makes it an ordinary word: "A dog" and "I think"."""
 
 # A small letter names an option only as in "b)" or "b."; "a dog" has an article.
 _ENDS = re.compile(r"[).,:;!\]]|\s|\Z")
@@ -93,7 +95,7 @@ _WORDS = {"a", "A", "i", "I", "no", "No", "NO"}
 
 @dataclass(frozen=True)
 class Mention:
-    """An option's `name` at ``text[start:end]``."""
+    """A mention of the option `name` at ``text[start:end]``."""
 
     name: str
     start: int
@@ -125,12 +127,12 @@ class Options:
 
     @cached_property
     def _longest(self) -> int:
-        """The length of the longest name; case folding makes a name at most three times as long."""
+        """The length of the longest name after case folding, which makes a name at most three times as long."""
         return max(len(name) for name in self.names)
 
     @cached_property
     def _name_characters(self) -> frozenset[str]:
-        """The characters in names, which are not formatting."""
+        """The characters in names. They are never treated as formatting."""
         return frozenset("".join(self.names))
 
     @cached_property
@@ -143,11 +145,11 @@ class Options:
 
     @cached_property
     def _are_shown(self) -> bool:
-        """Whether no name has an invisible character, as some Persian words have."""
+        """Whether all names are free of invisible characters. Some Persian words contain them."""
         return all(shown(name) == name for name in self.names)
 
     def plain(self, text: str) -> str:
-        """Return the end of `text` without formatting, margins and empty lines."""
+        """Return the end of `text` without formatting, margins, and empty lines."""
         text = text[-MAX_CHARACTERS:]
         if not self._name_characters & set("~<>"):
             text = without_elements(without_struck(text))
@@ -167,7 +169,7 @@ class Options:
         return "\n".join(filter(None, lines))
 
     def named(self, text: str) -> str | None:
-        """Return the option with the name `text`, in any case; None if there is none."""
+        """Return the option with the name `text`, ignoring case; None if there is none."""
         if text in self.names:
             return text
         return self._folded.get(text.casefold()) if len(text) <= 3 * self._longest else None
@@ -214,20 +216,20 @@ def _bounded(name: str) -> str:
 
 
 _WINDOW = 160
-"""The number of characters read around a mention. Arbitrary: the words that make a mention a claim are in its clause,
-and reading all of the text for every mention would take quadratic time."""
+"""The number of characters read around a mention. The number is arbitrary: the words that make a mention a claim are in
+its clause, and reading the whole text for every mention would take quadratic time."""
 _TAIL = 1_000
-"""The number of characters at the end that are read first. Arbitrary, but well above `_WINDOW`: they must include the
-statement and everything that may deny it."""
+"""The number of characters at the end that are read first. The number is arbitrary, but well above `_WINDOW`, because
+these characters must include the statement and everything that may deny it."""
 _PART_OF_A_SOLUTION = 100
-"""The length from which a line with a lower-case label is a part of a solution: "a) The vapor pressure is ...".
-Arbitrary: texts of options are shorter."""
+"""The minimum length at which a line with a lower-case label is a part of a solution: "a) The vapor pressure is ...".
+The number is arbitrary: option text is shorter."""
 _SHORT = 48
-"""The number of characters before an option that are searched by patterns that end right before it. Arbitrary, but
-longer than a phrase such as "so it must be option"."""
+"""The number of characters before an option that are searched by patterns that end right before it. The number is
+arbitrary, but larger than the length of a phrase such as "so it must be option"."""
 
 Rank = Callable[[int], bool]
-"""A test of whether a mention, given by its index, is a claim of a certain rank."""
+"""A function that returns whether the mention with a given index is a claim of a certain rank."""
 
 
 def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
@@ -335,7 +337,7 @@ _OPTION_TEXT = re.compile(
     r"(?:[.)]|:) ?(?!(?:It|Then|So|Thus|Hence|However|We|Therefore|Next|Now|Let|But|And|Or|Also|Because|Since|"
     r"If|When)\b)[^\s.,;:)]"
 )
-"""The text of an option after its label: "The compound is A. ethyl benzoate". "The product is A. It reacts" has no such
+"""An option's text after its label: "The compound is A. ethyl benzoate". "The product is A. It reacts" has no such
 text."""
 
 # ". Actually, C", "\nAnswer: C" or "? C": the beginning of a sentence that is just another option.
@@ -346,7 +348,7 @@ _REPLACING = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_OVER = re.compile(rf"{_CLOSING}[.!]?(?:\s*\Z|\n|(?<=[.!]) )")
-"""The end of a sentence after an option that is the whole sentence, or its conclusion."""
+"""The end of a sentence after an option that is the whole sentence or its conclusion."""
 
 # "option B", "that leaves B", "Mitochondria (B": weak signs of a choice, which count only at the very end.
 _POINTED = _any(
@@ -381,7 +383,7 @@ _BEST = re.compile(
     rf"{_CLOSING} (?:is|would be) the (?:best|correct|right|only|most [a-z]{{2,20}}) [a-z]{{2,20}}\b", re.IGNORECASE
 )
 _NAMED_OPTION = re.compile(r"\b(?:option|choice|answer) ?[(\[]{0,2}\Z", re.IGNORECASE)
-"""Text before an option that is called an option: "option B is the best approach"."""
+"""Text that calls the following mention an option: "option B is the best approach"."""
 
 # The option ends its line.
 _OVER = re.compile(rf"{_CLOSING} ?[.!,;:]{{0,2}}(?:\n|\Z)")
@@ -400,7 +402,7 @@ _PART = re.compile(
     r"['′](?!s (?:correct|right|the)\b|\w{2})| ?[+*^] ?\d| ?[-−–/] ?\d|"
     r" (?:to(?! (?:the|this|a|be)\b)|through|until|times|plus|minus|divided by|or (?:none|neither|another|something))\b"
 )
-"""The text after a mention that makes it the beginning of something else: "B to C", "B's successor", "2 times 1"."""
+"""Text after a mention that makes it the beginning of something else: "B to C", "B's successor", "2 times 1"."""
 # "B is not", "B can't", "B (wrong)"; not "B is notable".
 _WRONG = re.compile(
     rf"{_CLOSING}\s\(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
@@ -413,7 +415,7 @@ _NAY = re.compile(
     r"|(?:(?i:none|not|neither|can't|cannot)|N(?:o|othing)) (?!wait\b|it\b|that\b|"
     r"the answer\b)[^.!?,\n]{1,80}(?=[.!]{0,2}(?:\s|\Z)))| \((?i:no|false|wrong|incorrect)\)"
 )
-"""The text of an option that sounds like a denial."""
+"""Option text that sounds like a denial."""
 
 # "B describes ...": the option is the subject of a statement and not a choice; in "B is correct", it is a choice.
 _PREDICATE = re.compile(
@@ -440,7 +442,8 @@ _JUDGMENT = _any(
     r"\b(?:that|which|who) (?:cannot|never|can't)\b",
     r"\b(?:that|which|who) (?:is|are|was|were) (?:false|wrong|incorrect|untrue|inaccurate|invalid)\b",
 )
-"""Words for the object of a question, which deny nothing: "the incorrect statement", "the option that is not true"."""
+"""Words that restate the question and do not deny anything: "the incorrect statement", "the option that is not
+true"."""
 
 # "not", "doubt" or "students think" before a claim in its clause; "without doubt" and "the most" deny nothing.
 _DENIED = _any(
@@ -465,12 +468,12 @@ _JOINED = _any(r"[\s()\[\],;:./|&+~>→\-–—…・·∨∧∪∩⁄\\]", _JOI
 # Text between copies of an option: "B B B", "B, B, B".
 _COPY = re.compile(r"[ ,;]{1,3}")
 _COPIES = 3
-"""The number of copies that are no choice. Arbitrary: nobody gives an option three times in a row, and a policy that is
-stuck repeats it far more often."""
+"""The number of consecutive copies that do not count as a choice. The number is arbitrary: nobody gives an option three
+times in a row, and a policy that is stuck repeats it far more often."""
 # One of these must be in the text between: "A B" may be a list of marks.
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]", ",\n")
 _TOPIC = re.compile(r"[은는] ?")
-"""A Korean topic particle: 정답은 B는 C has two options, unless a sentence follows, as in B는 C와 달리."""
+"""A Korean topic particle. 정답은 B는 C has two options unless a sentence follows, as in B는 C와 달리."""
 # The end of a Korean sentence, with a copula: "B입니다.".
 _TOPIC_END = re.compile(r"[)\]]{0,2}(?:입니다|이다|이에요|예요|요)?[.!]?(?:\n|\Z)")
 # The break between options on separate lines: "A\nB".
@@ -490,7 +493,7 @@ _ALSO_AFTER = re.compile(
     r"for (?:large|small|other|all other|negative|positive|even|odd)\b|(?:could|might) be (?:right|correct))\b",
     re.IGNORECASE,
 )
-"""Text after an option that is a second answer: "C is equally correct"."""
+"""Text after an option that makes it a second answer: "C is equally correct"."""
 
 # "B if x > 0": an answer for one case only.
 _CONDITION = re.compile(rf"{_CLOSING},? (?:if|when|unless|in case|provided|assuming)\b", re.IGNORECASE)
@@ -515,9 +518,9 @@ def _denies(clause: str) -> bool:
 
 
 def chosen(options: Options, text: str, *, marked: bool) -> str | None:
-    """Return the option that `text` chooses; None if it chooses none, or more than one.
+    """Return the option that `text` chooses; None if it chooses no option or more than one.
 
-    A marked answer must be the choice itself; otherwise the choice may be anywhere in an explanation.
+    A marked answer must be the choice itself. In other text, the choice may be anywhere in an explanation.
     """
     if not marked and len(text) > 2 * _TAIL:
         # The end of a text nearly always states the answer, and reading only the end is much faster. It must include
@@ -536,11 +539,11 @@ def chosen(options: Options, text: str, *, marked: bool) -> str | None:
 
 @dataclass(frozen=True)
 class _Text:
-    """A plain text and its mentions of options, in order.
+    """Plain text and its mentions of options, in order.
 
     Attributes:
-        may_read_no: True if "B. No" is an option with its text: in a mark, or if there are two options. Elsewhere it
-            may be a claim that is taken back.
+        may_read_no: True if "B. No" is an option with its text, as in a marked answer or if there are two options.
+            Otherwise, it may be a claim that is retracted.
     """
 
     text: str
@@ -573,7 +576,7 @@ class _Text:
         return self._settled(claims)
 
     def _claims(self, first: int, *, marked: bool) -> list[int]:
-        """Return the mentions from index `first` on that are claims of the first rank that has any claims."""
+        """Return the claims of the first rank that has any claims, among the mentions starting at index `first`."""
         ranks: list[Rank] = [
             *(self._stated, self._line, self._concluded, self._right, self._subject, self._picked, self._pointed)
         ]
@@ -586,7 +589,7 @@ class _Text:
     # retractions
 
     def _corrected(self, number: int) -> int | None:
-        """Return the last mention that replaces the claim: "No, C." or "Actually, it's C."."""
+        """Return the last mention that corrects the claim: "No, C." or "Actually, it's C."."""
         later = range(len(self.mentions) - 1, number, -1)
         return next((other for other in later if corrects(self.text, self._start(other)) and self._ends(other)), None)
 
@@ -604,7 +607,7 @@ class _Text:
         return following if retraction.everything or self.mentions[nearest].name == claim.name else None
 
     def _is_direct(self, number: int) -> bool:
-        """Return whether only the mention follows the retraction: "Correction: C.", "Scratch that. It's C."."""
+        """Return whether nothing but the mention follows the retraction: "Correction: C.", "Scratch that. It's C."."""
         return corrects(self.text, self._start(number)) or (self._ends(number) and not self._denied(number))
 
     def _ends(self, number: int) -> bool:
@@ -620,18 +623,18 @@ class _Text:
         return denied_before(self.text, self.mentions[number].start) or denied_after(self.text, self._end(number))
 
     def _end(self, number: int) -> int:
-        """Return the end of a mention, including its text if that sounds like a denial: "(B) No", "A. False"."""
+        """Return the end of a mention, including option text that sounds like a denial: "(B) No", "A. False"."""
         end = self.mentions[number].end
         text = _NAY.match(self.text, end)
         return text.end() if text and (self.may_read_no or text["bracket"]) else end
 
     def _picked_later(self, number: int) -> bool:
-        """Return whether another option is picked after the claim, which withdraws it."""
+        """Return whether the claim is withdrawn because another option is picked after it."""
         name, later = self.mentions[number].name, range(number + 1, len(self.mentions))
         return any(self.mentions[n].name != name and (self._picked(n) or self._replaces(n)) for n in later)
 
     def _replaces(self, number: int) -> bool:
-        """Return whether the mention is its whole sentence, or its conclusion: "Edit: C.", "So C is the answer."."""
+        """Return whether the mention is a whole sentence or its conclusion: "Edit: C.", "So C is the answer."."""
         mention = self.mentions[number]
         lead = _REPLACING.search(self.text, max(0, mention.start - _SHORT), mention.start)
         if lead is None:
@@ -684,7 +687,7 @@ class _Text:
 
     @cached_property
     def _leads(self) -> dict[int, int]:
-        """The positions of stated options, each with the start of the words that state it."""
+        """A map from the position of each stated option to the start of the words that state it."""
         leads = dict(self._phrases())
         leads |= {start: lead for lead, start in self._statements}
         return {self._to_mention(start): lead for start, lead in leads.items()}
@@ -751,7 +754,7 @@ class _Text:
 
     @cached_property
     def _lines(self) -> frozenset[int]:
-        """Mentions that are all of the first or last line, or label it; empty if other options have such lines."""
+        """The mentions that fill or label the first or last line; empty if other options also have such lines."""
         starting = [number for number in range(len(self.mentions)) if self._starts_line(number)]
         tasks = [number for number in starting if self.text[self.mentions[number].start].islower()]
         if tasks and len({m.name for m in self.mentions if self.text[m.start].islower()}) > 1:
@@ -786,13 +789,13 @@ class _Text:
     # the text around a mention
 
     def _follows(self, number: int, lead: re.Pattern[str]) -> bool:
-        """Return whether `lead` precedes the mention, which is neither denied nor questioned."""
+        """Return whether `lead` precedes the mention, and the mention is neither denied nor questioned."""
         start = self.mentions[number].start
         phrase = lead.search(self.text, max(0, start - _SHORT), start)
         return phrase is not None and not self._is_withdrawn(number, phrase.start())
 
     def _is_withdrawn(self, number: int, start: int) -> bool:
-        """Return whether the mention, or the clause before `start`, is denied, doubted or questioned."""
+        """Return whether the mention, or the clause before `start`, is denied, doubted, or questioned."""
         return self._is_denied_or_asked(number) or _denies(self._clause(start))
 
     def _is_denied_or_asked(self, number: int) -> bool:
@@ -853,20 +856,20 @@ class _Text:
         return _COPY.fullmatch(self.text, self.mentions[number].end, self.mentions[number + 1].start) is not None
 
     def _lists_options(self, number: int) -> bool:
-        """Return whether two other options with their texts follow on the same line: "A. one B. two C. three"."""
+        """Return whether two other options with their text follow on the same line: "A. one B. two C. three"."""
         end = self.text.find("\n", self.mentions[number].end)
         end = len(self.text) if end < 0 else end
         following = (m for m in self.mentions[number + 1 :] if m.start < end and _LISTED_OPTION.match(self.text, m.end))
         return len({mention.name for mention in following} - {self.mentions[number].name}) > 1
 
     def _is_label_of_list(self, number: int) -> bool:
-        """Return whether the mention is a label whose text names two options: "D) A and B only"."""
+        """Return whether the mention is a label for text that names two options: "D) A and B only"."""
         text = _LIST_OF_TWO.match(self.text, self.mentions[number].end)
         following = self.mentions[number + 1 : number + 3]
         return text is not None and [(m.start, m.end) for m in following] == [text.span(1), text.span(2)]
 
     def _next_is_added(self, number: int) -> bool:
-        """Return whether the next mention, of another option, is a second answer: on its own line, or "so is C"."""
+        """Return whether the next mention adds another option as a second answer: on a separate line, or "so is C"."""
         mention, other = self.mentions[number], self.mentions[number + 1]
         if other.name == mention.name or other.start - mention.end > _WINDOW:
             return False
@@ -879,7 +882,7 @@ class _Text:
         return bool(alone) and _LINE_BREAK.fullmatch(between) is not None
 
     def _is_one_of_two(self, number: int) -> bool:
-        """Return whether another option is also called right, or is the answer under another condition."""
+        """Return whether another option is also called correct, or is the answer under another condition."""
         claim = self.mentions[number]
         conditional = _CONDITION.match(self.text, claim.end)
         for other in self.mentions[number + 1 :]:
@@ -894,7 +897,7 @@ class _Text:
         return False
 
     def _joined(self, number: int, word: re.Pattern[str] | None = None) -> bool:
-        """Return whether only joining words or marks are before the next mention; across lines, a word is needed."""
+        """Return whether only joining words or marks precede the next mention. Across lines, a word is required."""
         between = self.text[self.mentions[number].end : self.mentions[number + 1].start]
         if len(between) > _WINDOW or not _JOINED.fullmatch(between):
             return False
@@ -903,7 +906,7 @@ class _Text:
         return "\n" not in between or between == ",\n" or bool(_JOIN_WORD.search(between))
 
     def _lists_another(self, number: int) -> bool:
-        """Return whether the sentence of the mention continues with ``or C) ...``."""
+        """Return whether the mention's sentence continues with ``or C) ...``."""
         name, end = self.mentions[number].name, self.mentions[number].end
         for follower in range(number + 1, len(self.mentions)):
             mention = self.mentions[follower]

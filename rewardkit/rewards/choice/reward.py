@@ -1,6 +1,6 @@
 """Multiple choice: ``rk.choice("answer")`` gives 1.0 to ``So the answer is (B).`` if "answer" is ``B``.
 
-The completion must choose one option. ``A, B, C or D`` chooses none, and neither does ``B or C``.
+The completion must choose exactly one option. ``A, B, C or D`` does not choose an option, and neither does ``B or C``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rewardkit.tree.reward import Reward
 
 @dataclass(frozen=True)
 class GoldOption:
-    """A reader of gold cells with an option: its name, ``(B)``, ``B. Paris``, or its position from 0."""
+    """A reader for gold cells with an option: its name, ``(B)``, ``B. Paris``, or its position starting at 0."""
 
     options: Options
     extract: Extractor | None
@@ -51,9 +51,9 @@ class GoldOption:
 @final
 @dataclass(frozen=True)
 class FinalChoice(TextExtractor):
-    """An extractor for the option in the marked answer, else for the last option that the text claims.
+    """An extractor for the option in the marked answer, else the last option that the text claims.
 
-    If there is none, it finds a passage that is not an option.
+    If there is no option, the result is a passage that is not an option.
     """
 
     options: Options
@@ -86,13 +86,13 @@ class FinalChoice(TextExtractor):
 
 
 def _passage(text: str) -> str:
-    """Return the end of a text, for the note, after a line break, which no option contains; empty for a blank text."""
+    """Return a text's end for the note, after a line break, which no option contains; empty if the text is blank."""
     return f"\n{text.strip()[-60:]}" if text.strip() else ""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A check that the chosen option is the gold one; `found` is True if the extractor returns an option's name."""
+    """A check that the chosen option is the gold option. `found` is True if the extractor returns an option's name."""
 
     options: Options
     found: bool
@@ -120,20 +120,21 @@ def choice(
 ) -> Reward:
     r"""Score 1.0 if the completion chooses exactly the gold option in a multiple-choice question, else 0.0.
 
-    ``rk.choice("answer")`` gives 1.0 to ``<answer>(B)</answer>``, ``\boxed{\text{B}}``, ``B. Paris`` and ``It cannot be
-    A, so the answer is B.`` if "answer" is ``B``, and 0.0 to ``A, B, C or D`` and to ``B or C``.
+    ``rk.choice("answer")`` gives 1.0 to ``<answer>(B)</answer>``, ``\boxed{\text{B}}``, ``B. Paris``, and ``It cannot
+    be A, so the answer is B.`` if "answer" is ``B``, and 0.0 to ``A, B, C or D`` and to ``B or C``.
 
     The text is read as a teacher would read it. "The answer is B" and "B is correct" decide first, then a first or last
-    line that contains only the choice, then "I choose B" and "So B.", then "Mitochondria (B)" at the very end. The last
-    claim counts. If there is a retraction ("No wait, C"), nothing before it counts. Denials, questions, suppositions,
-    and reports about other people ("most students pick B") are not choices, and neither is a choice next to another
-    option ("B or C", "B, C"). Case is ignored.
+    line that contains only the choice, then "I choose B" and "So B.", then "Mitochondria (B)" at the very end. Among
+    claims of the same kind, the last one counts. If there is a retraction ("No wait, C"), nothing before it counts.
+    Denials, questions, suppositions, and reports about other people ("most students pick B") are not choices, and
+    neither is a choice next to another option ("B or C", "B, C"). Case is ignored.
 
     Args:
         column: the column with the gold option: its name, its position starting at 0, or a list of accepted options.
-        options: the letters, or names such as ``["yes", "no"]``, in the order of their positions.
-        extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
-            ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
+        options: the options' letters, or their names such as ``["yes", "no"]``, in the order of their positions.
+        extract: finds the answer. By default, this is the marked answer (a tag, a box, ``####``), else the visible
+            text. If you pass `extract`, the answer must be the choice itself (an explanation may follow its label, as
+            in ``B. Paris``).
         gold: finds the gold option in its cell.
         on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. With ``"fail"``,
             the row has no score, and ``rk.fallback`` uses the next reward. The default is ``"fail"`` during training

@@ -1,1 +1,1 @@
-"""``rk.instructions``: the checks of instructions, by family, and the code that reads texts for them."""
+"""``rk.instructions``: the instruction checks, by family, and the text parsing for them."""

@@ -133,7 +133,7 @@ def two_paragraphs(passage: Passage) -> str:
 
 
 def divided(text: str, divider: str) -> list[str] | None:
-    """Return the nonempty parts between dividers; None if a part in the middle is empty."""
+    """Return the nonempty parts between dividers; None if a part other than the first or last is empty."""
     parts = text.split(divider)
     if any(not part.strip() for part in parts[1:-1]):
         return None
@@ -382,7 +382,7 @@ def capitals(passage: Passage) -> str:
 
 
 def _rows(text: str, delimiter: str, columns: tuple[str, ...], count: int) -> str:
-    """Return the error in the header, the number of rows or the length of a row; empty if there is none."""
+    """Return the error in the header, the number of rows, or a row's length; empty if there is none."""
     try:
         header, *rows = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     except (csv.Error, ValueError) as error:
@@ -430,12 +430,12 @@ def _is_battle(date: str) -> bool:
 
 
 def occurrences(passage: Passage, keyword: str) -> int:
-    """Return the number of occurrences of `keyword` in any case, also inside longer words."""
+    """Return the number of occurrences of `keyword`, ignoring case and including those inside longer words."""
     return passage.lower.count(keyword.lower())
 
 
 def has_word(text: str, word: str) -> bool:
-    """Return whether `word` occurs as a separate word, in any case."""
+    """Return whether `word` occurs as a separate word, ignoring case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 

@@ -26,7 +26,7 @@ _HYPHENATED = re.compile(r"[\w-]+")
 # The end is arbitrary: no word has more than 97 letters.
 _PRIMES = frozenset(number for number in range(2, 98) if all(number % divisor for divisor in range(2, number)))
 _LONGEST_WORD = 60
-"""The longest text that counts as a word. Arbitrary: words are shorter, and syllapy recurses for each hyphen."""
+"""The maximum length of a word. The number is arbitrary: words are shorter, and syllapy recurses for each hyphen."""
 # The tolerance in percentage points: hardly any text has an exact share of trigrams.
 _TOLERANCE = 2.0
 
@@ -410,9 +410,9 @@ def thesis_in_italics(passage: Passage) -> str:
 
 
 def _mark(line: str) -> str:
-    """Return the mark of a bullet point; unlike `bullet`, also for an asterisk without a space after it.
+    """Return a bullet point's mark. Unlike `bullet`, accept an asterisk without a space after it.
 
-    The prompts ask for "points denoted by *", not for Markdown. An asterisk that opens emphasis is not a mark.
+    The prompts require "points denoted by *", not Markdown. An asterisk that opens emphasis is not a mark.
     """
     starred = line.lstrip()[:1] == "*" and line.count("*") == 1 and any(map(str.isalnum, line))
     return "*" if starred else bullet(line)

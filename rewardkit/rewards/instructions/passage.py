@@ -1,4 +1,4 @@
-"""Passage: a text and its parts (words, sentences, lines) for the checks; each kind of part is computed once."""
+"""Passage: a text and its parts (words, sentences, lines) for the checks. Each kind of part is computed once."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _NEXT = re.compile(r"[^\W\d]+|\S")
 _CLOSING_MARKS = re.compile(r"""["')\]}\u2018\u2019\u201c\u201d\u00ab\u00bb]+(?=\s|--|\Z)\s*""")
 _SPACE = re.compile(r"\s")
 _LONGEST = 100
-"""The number of characters of a word that are read before a period. Arbitrary, but longer than any abbreviation; with a
-limit, time stays linear."""
+"""The maximum number of characters in a word that are read before a period. The number is arbitrary, but larger than
+the length of any abbreviation. With a limit, the time stays linear."""
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of `text`, without the text between them."""
+    """Return the sentences in `text`, without the white space between them."""
     pieces: list[str] = []
     start, length = 0, len(text.rstrip())
     for end, following in _breaks(text):
@@ -74,7 +74,7 @@ def _decided(text: str, begin: int, match: re.Match[str]) -> Iterator[tuple[int,
 
 
 def _follower(text: str, match: re.Match[str]) -> str:
-    """Return the mark right after a sentence end, or else the next word."""
+    """Return the mark right after the end of a sentence, or the next word if there is no mark."""
     if match["mark"]:
         return match["mark"]
     next_word = _NEXT.match(text, match.end("gap"))
@@ -116,7 +116,7 @@ _CLOSERS = "]})>\"'\u00bb\u201d"
 
 
 def tokens(sentence: str) -> list[str]:
-    """Return the words and punctuation marks of one sentence."""
+    """Return the words and punctuation marks in one sentence."""
     pieces: list[str] = []
     for word in _TOKEN.findall(straight(sentence)):
         if cut := _SPLIT_WORDS.get(word.lower()):
@@ -134,7 +134,7 @@ def tokens(sentence: str) -> list[str]:
 
 
 def _apart(word: str) -> list[str]:
-    """Return the tokens of `word`: two for a contraction, and a separate one for an opening quotation mark."""
+    """Return the tokens in `word`: two for a contraction, and a separate token for an opening quotation mark."""
     if word[0] == "'" and word.lower() not in ("'s", "'m", "'d", "'ll", "'re", "'ve", "'t"):
         return ["'", *(_apart(word[1:]) if "'" in word[1:] else [word[1:]])]
     dotted = word.endswith(".")
@@ -156,7 +156,7 @@ def bare(text: str) -> str:
 
 
 def trimmed(word: str) -> str:
-    """Return `word` without ASCII punctuation and spaces around it."""
+    """Return `word` without surrounding ASCII punctuation and spaces."""
     return word.strip(PUNCTUATION + " ")
 
 
@@ -166,14 +166,14 @@ def spoken(words: list[str]) -> list[str]:
 
 
 def final_mark(sentence: str) -> str:
-    """Return the character that ends a sentence, before closing quotes, brackets and emphasis: ``.`` for ``"Go."``"""
+    """Return the last character before closing quotes, brackets, and emphasis: ``.`` for ``"Go."``"""
     return sentence.rstrip(_CLOSING)[-1:]
 
 
 def bullet(line: str) -> str:
-    """Return ``*`` or ``-`` if the line is a bullet point: that mark, white space, and text; else an empty string.
+    """Return ``*`` or ``-`` if the line is a bullet point (a mark, white space, and text), else an empty string.
 
-    A rule (``---``, ``* * *``), a negative number, ``*emphasis*`` and an option (``--all``) are not bullet points.
+    A rule (``---``, ``* * *``), a negative number, ``*emphasis*``, and an option (``--all``) are not bullet points.
     """
     match = _BULLET.match(line)
     return match[1] if match and match[2].strip("*-_ \t\r") and has_visible_character(match[2]) else ""
@@ -182,7 +182,7 @@ def bullet(line: str) -> str:
 @final
 @dataclass(frozen=True)
 class Passage:
-    """A text with its parts, for the checks."""
+    """A text and its parts, for the checks."""
 
     text: str
 
@@ -192,12 +192,12 @@ class Passage:
 
     @cached_property
     def words(self) -> list[str]:
-        """Runs of letters, digits and underscores: ``["don", "t"]`` for ``don't``."""
+        """Runs of letters, digits, and underscores: ``["don", "t"]`` for ``don't``."""
         return _WORD.findall(self.text)
 
     @cached_property
     def bare_words(self) -> list[str]:
-        """The words between spaces, in lower case and without ASCII punctuation: ``["dont"]`` for ``Don't!``"""
+        """The words separated by spaces, in lower case and without ASCII punctuation: ``["dont"]`` for ``Don't!``"""
         return spoken(bare(self.lower).split())
 
     @cached_property

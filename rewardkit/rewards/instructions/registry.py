@@ -1,8 +1,9 @@
-"""Registry: every instruction that can be checked, by its id in the public datasets.
+"""Registry: all supported instructions, by their ids in the public datasets.
 
-A check is a function of a `Passage` and the instruction's arguments. It returns the error in a few words, or an empty
-string if the text follows the instruction: ``CHECKS["punctuation:no_comma"].function(Passage("a, b"))`` is ``"1 commas,
-expected exactly 0"``. The annotation of an argument says how its values are read.
+A check is a function that receives a `Passage` and the instruction's arguments. It returns a short description of the
+error, or an empty string if the text follows the instruction:
+``CHECKS["punctuation:no_comma"].function(Passage("a, b"))`` is ``"1 commas, expected exactly 0"``. An argument's
+annotation determines how its values are read.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ Check = Callable[..., str]
 Reader = Callable[[Any], Any]
 
 MOST = 10**9
-"""The largest count in an instruction. Arbitrary: a count that no text reaches is a mistake, and a huge one would take
-memory."""
+"""The largest count in an instruction. The limit is arbitrary: a count that no text reaches is a mistake, and a huge
+count would use too much memory."""
 
 
 def _whole(value: Any) -> int:
@@ -77,7 +78,7 @@ Relation = Annotated[Literal["less than", "at least"], _relation]
 @final
 @dataclass(frozen=True)
 class Definition:
-    """A kind of instruction: its id, its check, the reader of each argument, and the library that the check needs."""
+    """A kind of instruction: its id, its check, the reader for each argument, and the library that the check needs."""
 
     id: str
     function: Check
@@ -99,7 +100,7 @@ CHECKS: dict[str, Definition] = {}
 
 
 def check(*ids: str, library: str = "") -> Callable[[Check], Check]:
-    """Register a function as the check of the instructions `ids`; `library` is the optional library that it needs."""
+    """Register a function as the check for the instructions `ids`. `library` is the optional library that it needs."""
 
     def register(function: Check) -> Check:
         hints = get_type_hints(function, include_extras=True)
@@ -112,7 +113,7 @@ def check(*ids: str, library: str = "") -> Callable[[Check], Check]:
 
 
 def definition(identifier: Any) -> Definition:
-    """Return the instruction with this id; raise a ValueError that suggests similar ids if there is none."""
+    """Return the instruction with this id. If there is none, raise a ValueError that suggests similar ids."""
     entry = CHECKS.get(identifier) if isinstance(identifier, str) else None
     if entry is None:
         raise ValueError(f"unknown instruction {shorten(identifier, 80)}.{_similar(identifier)}")
@@ -126,9 +127,9 @@ def _similar(identifier: Any) -> str:
 
 
 def counted(count: int, relation: str, expected: int, noun: str) -> str:
-    """Return an error such as ``"3 words, expected at least 5"``; empty if the count is right.
+    """Return an error such as ``"3 words, expected at least 5"``; empty if the count is correct.
 
-    The relations are "exactly", "at most", and the two of the datasets, "less than" and "at least".
+    The relations are "exactly", "at most", "less than", and "at least". The datasets use only the last two.
     """
     right = {
         "less than": count < expected,

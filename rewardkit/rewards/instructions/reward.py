@@ -1,7 +1,8 @@
 """Instructions: ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
-The instructions of IFEval (Zhou et al. 2023, arXiv:2311.07911) and IFBench (Pyatkin et al. 2025, arXiv:2507.02833), for
-training and for tests, by the ids of the public datasets. Every check takes linear time and downloads nothing.
+The instructions from IFEval (Zhou et al. 2023, arXiv:2311.07911) and IFBench (Pyatkin et al. 2025, arXiv:2507.02833),
+for training and evaluation, with the ids from the public datasets. Every check takes linear time and does not download
+anything.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ FAMILIES = (content, form, style)
 """The modules whose checks are registered."""
 
 MOST = 100
-"""The maximum number of instructions in a row. Arbitrary: rows of datasets have up to a handful."""
+"""The maximum number of instructions per row. The limit is arbitrary: rows in datasets have only a few."""
 
 
 @final
@@ -73,7 +74,7 @@ class Instruction:
         return definition(self.id)
 
     def problem(self, passage: Passage) -> str:
-        """Return the error in a text that has visible characters; empty if it follows the instruction."""
+        """Return the error in a text with visible characters; empty if the text follows the instruction."""
         return self.kind.function(passage, **dict(self.arguments))
 
 
@@ -82,12 +83,12 @@ def _takes(kind: Definition) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return numpy scalars and arrays as Python values."""
+    """Convert numpy scalars and arrays to Python values."""
     return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
 
 
 def instruction_ids(value: Any) -> tuple[str, ...]:
-    """Return the ids of a row's instructions from a cell: a list, the JSON of a list, or a single id."""
+    """Return a row's instruction ids from a cell: a list, a JSON list, or a single id."""
     cell = _plain(value)
     if isinstance(cell, str):
         cell = _parsed(cell) if cell.lstrip().startswith(("[", '"')) else cell.strip()
@@ -100,7 +101,7 @@ def instruction_ids(value: Any) -> tuple[str, ...]:
 
 
 def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
-    """Return one mapping of arguments per instruction from a cell: a list, or its JSON; None is an empty mapping."""
+    """Return one mapping of arguments per instruction from a cell: a list or a JSON list. None is an empty mapping."""
     cell = _plain(value)
     if isinstance(cell, str):
         cell = _parsed(cell)
@@ -118,7 +119,7 @@ def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def constraints(value: Any) -> tuple[Instruction, ...]:
-    """Return the instructions from a cell with both, as in ``{"instruction_id": [...], "kwargs": [...]}``."""
+    """Return the instructions from a cell with ids and arguments: ``{"instruction_id": [...], "kwargs": [...]}``."""
     cell = _plain(value)
     if isinstance(cell, str):
         cell = _parsed(cell)
@@ -131,14 +132,14 @@ def constraints(value: Any) -> tuple[Instruction, ...]:
 
 
 def paired(ids: Sequence[str], arguments: Sequence[Mapping[str, Any]]) -> tuple[Instruction, ...]:
-    """Return the instructions of a row, each with its arguments."""
+    """Return a row's instructions, each with its arguments."""
     if len(ids) != len(arguments):
         raise ValueError(f"{len(ids)} instructions, but {len(arguments)} mappings of arguments")
     return tuple(map(Instruction.of, ids, arguments))
 
 
 def _parsed(text: str) -> Any:
-    """Return the value of JSON text, or of a Python literal."""
+    """Return the value of JSON text or a Python literal."""
     try:
         check_json(text)
         return json.loads(text)
@@ -157,10 +158,10 @@ _EMPTY = Score(0.0, "nothing visible")
 
 
 def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
-    """Return the versions of `text` to check: one without surrounding line breaks, and more for a loose reading.
+    """Return the versions of `text` to check: one without surrounding line breaks, plus others for a loose reading.
 
-    A loose reading adds the text without its first line, its last line or both, and each of these without asterisks,
-    and without the asterisks that are not bullets.
+    A loose reading adds the text without its first line, its last line, or both. It also adds each version without
+    asterisks, and without asterisks that are not bullets.
     """
     text = text.strip("\r\n")
     if reading == "strict":
@@ -182,7 +183,7 @@ def _problem(instruction: Instruction, read: tuple[Passage, ...]) -> str:
 
 @dataclass(frozen=True)
 class FollowsAll:
-    """A check of the instructions of a row."""
+    """A check for a row's instructions."""
 
     reading: Reading
     credit: Credit
@@ -209,7 +210,7 @@ class FollowsAll:
 
 @dataclass(frozen=True)
 class Follows:
-    """A check of instructions that are the same for all rows."""
+    """A check for instructions that are the same in all rows."""
 
     row: FollowsAll
     instructions: tuple[Instruction, ...]
@@ -236,23 +237,23 @@ def instructions(
     ``rk.instructions()`` gives 0.5 to ``"Well, no."`` in quotation marks. The note names the problem.
     ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
-    Supports the 25 instructions in IFEval, the 58 in IFBench, and the 29 in IFBench's training set. A text without
-    visible characters scores 0.0.
+    This reward supports the 25 instructions in IFEval, the 58 in IFBench, and the 29 in IFBench's training set. A text
+    without visible characters scores 0.0.
 
     Args:
         ids: the column with the instruction ids, as a list or a JSON list.
         arguments: the column with one mapping per instruction, as a list or a JSON list. Arguments that are None are
             ignored. Pass None if the column `ids` has both, as in ``{"instruction_id": [...], "kwargs": [...]}``.
-        only: instructions that are the same for all rows, instead of columns: an id, a list of ids, or id -> arguments,
-            as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. For a single
-            instruction, the component has the instruction's name.
+        only: instructions that are the same in all rows, instead of columns: an id, a list of ids, or a map from ids to
+            arguments, as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. For a
+            single instruction, the component has the instruction's name.
         reading: ``"loose"`` also accepts a text that follows an instruction without its first line, its last line,
             both, or its asterisks: IFEval's loose accuracy.
-        credit: ``"partial"``: the fraction of instructions followed; ``"binary"``: 1.0 only for all of them.
+        credit: ``"partial"``: the fraction of instructions followed; ``"binary"``: 1.0 if all are followed, else 0.0.
         extract: finds the text to check, by default the visible text, with its indentation.
 
     Raises:
-        RewardDefinitionError: columns and `only` are combined, or `only` has an unknown id, or an argument that is
+        RewardDefinitionError: columns and `only` are combined, or `only` contains an unknown id or an argument that is
             missing, unknown, or of the incorrect type.
         MissingExtraError: the extra ``instructions`` is not installed.
         CoercionError: while scoring: an id is unknown, or an argument is missing or of the incorrect type.
@@ -293,7 +294,7 @@ def instructions(
 
 
 def _fixed(only: Any) -> tuple[Instruction, ...]:
-    """Return the instructions that are the same for all rows, from any form of ``only=``."""
+    """Return the instructions that are the same in all rows, from any form of ``only=``."""
     listed = {only: {}} if isinstance(only, str) else only if isinstance(only, Mapping) else {id_: {} for id_ in only}
     try:
         bound = tuple(Instruction.of(id_, arguments, exact=True) for id_, arguments in listed.items())
@@ -305,7 +306,7 @@ def _fixed(only: Any) -> tuple[Instruction, ...]:
 
 
 def _written(fixed: Sequence[Instruction]) -> Any:
-    """Return ``only=`` in its shortest form; None for no instructions."""
+    """Return ``only=`` in its shortest form; None if there are no instructions."""
     arguments_by_id = {
         bound.id: {name: list(value) if isinstance(value, tuple) else value for name, value in bound.arguments}
         for bound in fixed

@@ -1,4 +1,4 @@
-"""Instructions about style: language, case and punctuation."""
+"""Instructions about style: language, case, and punctuation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CODES = tuple(_LISTED.split())
 
 
 def language_of(text: str) -> str:
-    """Return the code of the language that most of `text` is in; empty if `text` has no letters."""
+    """Return the code of the main language in `text`; empty if `text` has no letters."""
     return identified(text, _CODES) if any(map(str.isalpha, text)) else ""
 
 

@@ -18,7 +18,7 @@ those through to too under until up ve very was wasn we were weren what when whe
 won wouldn y you your yours yourself yourselves
 """)
 )
-"""English stop words, split into runs of ``\\w+``: the list of the NLTK corpus, after Porter."""
+"""English stop words, split into runs of ``\\w+``: NLTK's list, based on Porter's."""
 
 _PIECES = frozenset(_words("d ll m ma o re s t ve y"))
 STARTERS = STOP_WORDS - _PIECES | frozenset(
@@ -27,7 +27,8 @@ according also although among another consider despite even finally first howeve
 meanwhile moreover nevertheless next nonetheless one second similarly since think third though thus yet
 """)
 )
-"""Words that are capitalized only at the start of a sentence, so that a sentence ends before a capitalized one."""
+"""Words that are capitalized only at the start of a sentence. If one of them is capitalized, a sentence ends before
+it."""
 
 ABBREVIATIONS = frozenset(
     _words("""
@@ -37,7 +38,7 @@ messrs mg mich minn mr mrs ms n.c n.h n.j n.m n.y nev nov oct okla p.m pa ph.d p
 sr st tenn tues u.k u.n u.s u.s.a u.s.s.r va vs vt wash wed wis yr
 """)
 )
-"""Abbreviations that end with a period, without that period."""
+"""Abbreviations that end with a period, listed without the period."""
 
 CONJUNCTIONS = frozenset({"and", "but", "for", "nor", "or", "so", "yet"})
 
@@ -57,13 +58,13 @@ Emma Ethan Gabriel Grace Hannah Harper Isabella Jackson Jacob Jonathan Joseph La
 Mia Nathan Nicholas Noah Nora Olivia Owen Penelope Ryan Samuel Scarlett Sophia Stella Thomas Victoria Zoe
 """)
 )
-"""The names that the instruction ``count:person_names`` lists."""
+"""The names listed in the instruction ``count:person_names``."""
 
 NORTHERN_CAPITALS = _words("""
 Reykjavik Helsinki Oslo Tallinn Stockholm Riga Moscow Copenhagen Vilnius Minsk Dublin Berlin Amsterdam Warsaw London
 Brussels Prague Luxembourg Paris Vienna Bratislava Budapest Vaduz Chisinau Bern Ljubljana Zagreb
 """)
-"""Capitals of Europe north of 45 degrees, from north to south, as the benchmark lists them."""
+"""European capitals north of 45 degrees, from north to south, as listed in the benchmark."""
 
 AFRICAN_COUNTRIES = _words("""
 algeria angola benin botswana burkina burundi verde cameroon africa chad comoros congo ivoire ivory djibouti egypt
@@ -71,7 +72,7 @@ eritrea eswatini swaziland ethiopia gabon gambia ghana guinea kenya lesotho libe
 mauritania mauritius morocco mozambique namibia niger rwanda tome senegal seychelles leone somalia south sudan tanzania
 togo tunisia uganda sahara zambia zimbabwe
 """)
-"""A word of each country's name, in lower case without accents."""
+"""One word from each country's name, in lower case and without accents."""
 
 _VERBS = """
 accept achieve act adapt add address adjust admit adopt advance advise affirm agree aim align allow analyze announce
@@ -118,7 +119,7 @@ threw thrown told understood woke woven won wore worn written wrote
 
 
 def _forms(verb: str) -> set[str]:
-    """Return a verb with its regular forms; the last consonant may double (``planned``)."""
+    """Return a verb and its regular forms. The last consonant may be doubled (``planned``)."""
     stem = verb[:-1] if verb.endswith("e") else verb
     third = verb[:-1] + "ies" if verb[-1:] == "y" and verb[-2:-1] not in "aeiou" else verb + "s"
     past = verb[:-1] + "ied" if third.endswith("ies") else stem + "ed"
@@ -142,6 +143,6 @@ underling upbringing viking wedding wyoming
 
 
 def is_verb(word: str) -> bool:
-    """Return whether a lower-case word is any form of a common English verb, or the -ing form of another verb."""
+    """Return whether a lower-case word is a form of a common English verb, or the -ing form of any other verb."""
     # More than five letters: "king" and "thing" are not verbs, "baking" is.
     return word in _VERBS_OF_ALL_FORMS or (word.endswith("ing") and len(word) > 5 and word not in _NO_VERBS)

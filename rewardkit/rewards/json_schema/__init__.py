@@ -1,1 +1,1 @@
-"""``rk.json_schema``: check that a schema is safe, and compute the credit of a value under it."""
+"""``rk.json_schema``: check that a schema is safe, and compute a value's credit under the schema."""

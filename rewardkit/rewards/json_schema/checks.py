@@ -1,8 +1,8 @@
-"""Refuse schemas that cannot be checked safely, and find values that JSON cannot represent.
+"""Reject schemas that cannot be checked safely, and find values that JSON cannot represent.
 
-``{"$ref": "#"}`` refers to itself on the same value. Validators then call every value valid, so every completion would
-score 1.0; ``check_document`` refuses it and names the loop. A tree that refers to itself through ``properties`` or
-``items`` is fine: each step goes one level down into the value.
+``{"$ref": "#"}`` refers to itself for the same value. Validators consider every value valid under such a schema, so
+every completion would score 1.0. Therefore, ``check_document`` rejects it and names the loop. A schema that refers to
+itself through ``properties`` or ``items`` is allowed, because each step goes one level deeper into the value.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ SCHEMA_CHARACTERS = 2_000_000
 SCHEMA_DEPTH = 128
 VALUE_DEPTH = 128
 SAFE_INTEGER_BITS = 2_100
-"""Integers with fewer bits have fewer than 640 digits, which Python can print whatever the interpreter's limit is."""
+"""Integers with fewer bits have fewer than 640 digits, so Python can print them with any interpreter limit."""
 
 SAME_VALUE_PARTS = 10_000
-"""The maximum number of schema parts that apply to one value: nested ``anyOf`` doubles it with every level. Arbitrary:
-schemas in use have hundreds."""
+"""The maximum number of schema parts that apply to one value. A nested ``anyOf`` doubles their number at every level.
+The limit is arbitrary: real schemas have hundreds."""
 
 LONGEST_CHECK = 2e9
-"""The nanoseconds that checking one completion may take, by the estimate of `Cost`. Arbitrary: a batch waits for its
-slowest row."""
+"""The maximum estimated time to check one completion, in nanoseconds (see `Cost`). The limit is arbitrary: a batch
+waits for its slowest row."""
 _PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
-"""Nanoseconds, measured with jsonschema-rs 0.37, for: a part of the schema on a value, a pattern on the name of a
-property, a pattern on a character, and, if its automaton has too many states to be kept, each of the pattern's states
-on a character."""
+"""The nanoseconds, measured with jsonschema-rs 0.37, for one check of a schema part against a value, of a pattern
+against a property name, and of a pattern against a character. The last number is for each of a pattern's states and
+each character, if its automaton has too many states to be kept."""
 _KEPT_STATES = 12
-"""The number of states up to which the engine keeps all sets of states: it keeps a few thousand sets, not 2 ** 13."""
+"""The maximum number of states for which the engine keeps all sets of states. It keeps a few thousand sets, not 2 **
+13."""
 PATTERN_STATES = 200_000
-"""The maximum number of states of all patterns together. Arbitrary: twenty megabytes, as each state takes about a
-hundred bytes once it is compiled."""
+"""The maximum total number of states for all patterns. The limit is arbitrary: it amounts to 20 megabytes, because each
+compiled state takes about 100 bytes."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
@@ -53,7 +54,7 @@ _KEYWORDS = STRUCTURE.union(
 
 
 def read_schema(text: str) -> dict[str, Any]:
-    """Return the schema in a JSON text.
+    """Return the schema from JSON text.
 
     ``read_schema('{"type": "object"}') == {"type": "object"}``.
 
@@ -83,14 +84,14 @@ def read_schema(text: str) -> dict[str, Any]:
 @final
 @dataclass(frozen=True)
 class Cost:
-    """The highest cost of checking a schema, in nanoseconds: per value, per property name, and per character."""
+    """The maximum cost of checking a schema, in nanoseconds: per value, per property name, and per character."""
 
     value: int
     name: int
     character: int
 
     def exceeded(self, value: Any) -> str:
-        """Return why checking a JSON value would take too long; empty if it would not."""
+        """Return the reason why checking a JSON value would take too long; empty if it would not."""
         # The most that a text can contain: a value takes two characters, a name five.
         if self._of(MAX_CHARACTERS // 2, MAX_CHARACTERS // 5, MAX_CHARACTERS) <= LONGEST_CHECK:
             return ""
@@ -116,12 +117,12 @@ class Cost:
 
 
 def check_document(document: SchemaDocument) -> Cost:
-    """Return the cost of a schema; refuse one that refers to itself, or branches excessively, on the same value.
+    """Return a schema's cost; reject a schema that refers to itself, or branches excessively, for the same value.
 
-    ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
+    ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises a RewardDefinitionError.
 
     Raises:
-        RewardDefinitionError: the schema is refused; the message names the loop or the place.
+        RewardDefinitionError: the schema is rejected. The message names the loop or the location.
     """
     parts_from: dict[int, int] = {}
     for start in document.nodes:
@@ -154,11 +155,11 @@ _ATOM = re.compile(
 
 @dataclass
 class _Group:
-    """A group of a pattern as read so far.
+    """The part of a pattern's group that has been read.
 
     Attributes:
-        states: the number of its states.
-        atom: the number of states of its last atom.
+        states: the number of states in the group.
+        atom: the number of states in its last atom.
         atom_repeats: True if the last atom is repeated or contains a repetition.
         repeats: True if anything in the group is repeated.
     """
@@ -170,10 +171,10 @@ class _Group:
 
 
 def _states_of_pattern(pattern: str) -> tuple[int, int]:
-    """Return (the number of states of a pattern, the number of states that a text can be in at once).
+    """Return (the number of states in a pattern, the number of states that can be active at once).
 
     The result is (200, 1) for ``^[a-z]{1,200}$`` and (9801, 9801) for ``([ab]{1,99}){1,99}``. A counted repetition
-    makes many states. A text can be in many of them at once if the pattern may start anywhere, after a loop, or if one
+    creates many states. Many of them can be active at once if the pattern may start anywhere, after a loop, or if one
     repetition is inside another.
     """
     groups = [_Group()]
@@ -267,8 +268,8 @@ def _no_number(name: str) -> None:
 def why_no_json(value: Any, depth: int = VALUE_DEPTH) -> str:
     """Return the reason why JSON cannot represent `value`; empty if it can.
 
-    ``why_no_json(float("nan")) == "a number is not finite"``. The validator reads such values as null, skips them or
-    raises: ``{"maximum": 5}`` accepted ``10**5000``.
+    ``why_no_json(float("nan")) == "a number is not finite"``. The validator reads such values as null, skips them, or
+    raises an exception: the schema ``{"maximum": 5}`` accepted ``10**5000``.
     """
     kind = type(value)
     if kind is str:

@@ -1,8 +1,8 @@
-"""A JSON schema document with an index of its parts and of the target of each ``$ref``.
+"""A JSON schema document, with an index of its parts and of the target of each ``$ref``.
 
-``SchemaDocument({"$defs": {"id": {"type": "integer"}}, "properties": {"sku": {"$ref": "#/$defs/id"}}})``
-has the parts ``#``, ``#/$defs/id`` and ``#/properties/sku``, and the last refers to the second. A reference to anything
-outside the document is an error: nothing is ever fetched.
+``SchemaDocument({"$defs": {"id": {"type": "integer"}}, "properties": {"sku": {"$ref": "#/$defs/id"}}})`` has the parts
+``#``, ``#/$defs/id``, and ``#/properties/sku``, and the last part refers to the second. A reference to anything outside
+the document is an error, because rewardkit never fetches schemas.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import unquote, urljoin
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 
 Node = Any
-"""A subschema: a dict, or a bool (True allows every value, False none)."""
+"""A subschema: a dict, or a bool (True allows every value, and False allows none)."""
 
 # The keywords that contain subschemas, by whether the subschemas apply to the same value or to a value inside it.
 _SAME_VALUE = ("not", "if", "then", "else")
@@ -35,7 +35,8 @@ _BELOW_MAPS = ("properties", "patternProperties", "$defs", "definitions")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 SINGLE = frozenset((*_SAME_VALUE, *_BELOW))
-"""The keywords that contain one subschema; those in `LISTS` and `MAPS` contain several. ``items`` may be in both."""
+"""The keywords that contain one subschema. The keywords in `LISTS` and `MAPS` contain several. ``items`` may have
+either form."""
 LISTS = frozenset((*_SAME_VALUE_LISTS, *_BELOW_LISTS))
 MAPS = frozenset((*_SAME_VALUE_MAPS, *_BELOW_MAPS))
 STRUCTURE = frozenset((*SINGLE, *LISTS, *MAPS, *_REFERENCES))
@@ -55,14 +56,14 @@ _ADDRESSES = {
 
 
 def refusal(problem: str) -> RewardDefinitionError:
-    """Return an error about a schema that names ``rk.json_schema``: ``raise refusal("...")``."""
+    """Return an error about a schema. Its message starts with ``rk.json_schema``: ``raise refusal("...")``."""
     return RewardDefinitionError(f"rk.json_schema: {problem}")
 
 
 class SchemaDocument:
-    """The parts of one schema document by JSON pointer, and the targets of their references.
+    """The parts of a schema document by JSON pointer, and the targets of their references.
 
-    ``SchemaDocument({"$ref": "https://example.com/x.json"})`` raises.
+    ``SchemaDocument({"$ref": "https://example.com/x.json"})`` raises a RewardDefinitionError.
 
     Args:
         root: the schema, a JSON value that must not be changed.
@@ -86,7 +87,7 @@ class SchemaDocument:
 
     @property
     def base(self) -> str:
-        """The URI of the document by its own ``$id``; empty if it has none."""
+        """The document's URI, from its ``$id``; empty if it has none."""
         return self._bases[id(self.root)]
 
     def pointer(self, node: Node) -> str:
@@ -94,23 +95,23 @@ class SchemaDocument:
         return self._pointers[id(node)]
 
     def draft(self, node: Mapping[str, Any]) -> int:
-        """Return the draft of a subschema: 4, 6, 7, 2019 or 2020. Each part may declare a different draft."""
+        """Return a subschema's draft: 4, 6, 7, 2019, or 2020. Each part may declare a different draft."""
         return self._drafts[id(node)]
 
     def dialect(self, node: Mapping[str, Any]) -> str:
-        """Return the ``$schema`` URI for the draft of a subschema."""
+        """Return the ``$schema`` URI for a subschema's draft."""
         return _ADDRESSES[self.draft(node)]
 
     def only_reference(self, node: Mapping[str, Any]) -> bool:
-        """Return whether everything next to ``$ref`` is ignored in `node`, as in drafts up to 7."""
+        """Return whether all other keywords next to ``$ref`` are ignored in `node`, as in drafts up to 7."""
         return "$ref" in node and self.draft(node) <= 7
 
     def target(self, node: dict[str, Any]) -> Node | None:
-        """Return the target of the ``$ref`` of `node`; None for a meta-schema (built into the validator)."""
+        """Return the target of the ``$ref`` in `node`; None for a meta-schema, which is built into the validator."""
         return self._resolve(node["$ref"], self._bases[id(node)])
 
     def targets(self, node: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return every schema that `node` may refer to; a dynamic reference may have several targets."""
+        """Return all schemas that `node` may refer to. A dynamic reference may have several targets."""
         schemas: list[dict[str, Any]] = []
         for keyword in _REFERENCES:
             reference = node.get(keyword)
@@ -145,7 +146,7 @@ class SchemaDocument:
             waiting.extend((part, pointer + path, base, draft) for path, part, _ in _subschemas(node))
 
     def _name(self, node: dict[str, Any], base: str, keyword: str) -> str:
-        """Register the names of `node` (from `keyword` and its anchors); return the base URI for its references."""
+        """Register the names of `node`, from `keyword` and its anchors, and return the base URI for its references."""
         name = node.get(keyword)
         if isinstance(name, str) and not self.only_reference(node):
             uri, _, fragment = name.partition("#")
@@ -225,7 +226,7 @@ def _joined(base: str, uri: str) -> str:
 
 
 def _draft_of(node: Mapping[str, Any], around: int) -> int:
-    """Return the draft that `node` declares; if it declares none, the enclosing draft `around`."""
+    """Return the draft that `node` declares, or the enclosing draft `around` if it declares none."""
     if "$schema" not in node:
         return around
     address = node["$schema"]

@@ -1,4 +1,4 @@
-"""Compiled JSON schemas, which validate parsed values and give the rules of each part of the schema.
+"""Compiled JSON schemas, which validate parsed values and return the rules for each part of the schema.
 
 ``SchemaEngine('{"type": "integer"}').is_valid("x")`` is False.
 """
@@ -44,7 +44,7 @@ _WHOLE_ARRAY = ("contains", "unevaluatedItems")
 
 @dataclass(frozen=True)
 class TaggedUnion:
-    """A union whose branches each require a different text in one property, the tag.
+    """A union in which each branch requires a different string in one property, the tag.
 
     Example: ``kind`` in ``[{"properties": {"kind": {"const": "card"}, ...}}, {"properties": {"kind": ...}}]``.
     """
@@ -53,21 +53,21 @@ class TaggedUnion:
     branches: Mapping[str, dict[str, Any]]
 
     def branch(self, value: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the only branch that `value` can satisfy, by its tag; None if the tag is missing or unknown."""
+        """Return the only branch that matches the tag in `value`; None if the tag is missing or unknown."""
         tag = value.get(self.tag)
         return self.branches.get(tag) if isinstance(tag, str) else None
 
 
 @dataclass(frozen=True)
 class Level:
-    """The rules of a subschema for an object or array, apart from the rules for the values inside.
+    """A subschema's rules for an object or array, except the rules for the values inside it.
 
     Attributes:
         members: the schemas that all apply to the value.
         required: the names of the required properties.
         takes: True if the value may be an object or array.
-        whole: the keywords that check the value as a whole.
-        unions: the unions whose branch is chosen by a tag.
+        whole: the keywords for checks of the whole value.
+        unions: the unions in which a tag selects the branch.
     """
 
     members: tuple[Mapping[str, Any], ...]
@@ -88,17 +88,17 @@ class Level:
 
     @cached_property
     def whole_object(self) -> bool:
-        """True if an object can violate a rule for which no single property is to blame."""
+        """True if an object can violate a rule even if every property is valid."""
         return any(keyword not in _WHOLE_ARRAY for keyword in self.whole)
 
     @cached_property
     def whole_map(self) -> bool:
-        """True if an object can violate a rule for which neither a property nor the number of them is to blame."""
+        """True if an object can violate a rule even if every property and the number of properties are valid."""
         return any(keyword not in (*_WHOLE_ARRAY, *_SIZE) for keyword in self.whole)
 
     @cached_property
     def whole_array(self) -> bool:
-        """True if an array can violate a rule for which neither an item nor the length is to blame."""
+        """True if an array can violate a rule even if every item and the length are valid."""
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
 
     def listed_items(self, document: SchemaDocument) -> int:
@@ -119,18 +119,18 @@ class Level:
 
 
 def _items_keyword(member: Mapping[str, Any], document: SchemaDocument) -> str:
-    """Return the keyword for lists of subschemas: ``prefixItems`` was called ``items`` before draft 2020-12."""
+    """Return the keyword for lists of subschemas: ``prefixItems``, which was called ``items`` before draft 2020-12."""
     return "prefixItems" if document.draft(member) >= 2020 else "items"
 
 
 def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[Node] = ()) -> Level:
-    """Return the rules of the subschema `node` of `document` for a value of this kind.
+    """Return the rules that the subschema `node` in `document` has for a value of this kind.
 
     The level of ``{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}`` requires ``a`` and ``b``. The document must
-    not have loops on the same value.
+    not contain a loop for the same value.
 
     Args:
-        named: the branches of unions that the value's tags name.
+        named: the union branches that the value's tags select.
     """
     members: list[Mapping[str, Any]] = []
     whole_keywords: list[str] = []
@@ -168,7 +168,7 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
 
 
 def _members(document: SchemaDocument, node: Node) -> tuple[list[dict[str, Any]], bool]:
-    """Return `node` and its ``$ref`` and ``allOf`` parts, and whether all references stay in the document."""
+    """Return `node` with its ``$ref`` and ``allOf`` parts, and whether all references stay in the document."""
     members: list[dict[str, Any]] = []
     is_local = True
     waiting = [node]
@@ -205,7 +205,7 @@ def _allows(member: Mapping[str, Any], kind: Kind) -> bool:
 
 
 def _tagged(document: SchemaDocument, branches: list[Node]) -> TaggedUnion | None:
-    """Return `branches` as a union tagged by a property that differs in each branch; None if there is none."""
+    """Return `branches` as a union tagged by a property that differs in each branch; None if no property does."""
     declared = [_properties(document, branch) for branch in branches]
     for name in sorted(set(declared[0]).intersection(*declared[1:])) if declared else ():
         texts = [_texts(document, properties[name]) for properties in declared]
@@ -225,7 +225,7 @@ def _properties(document: SchemaDocument, node: Node) -> dict[str, list[Node]]:
 
 
 def _texts(document: SchemaDocument, nodes: list[Node]) -> set[str]:
-    """Return the texts that all of `nodes` allow as a value; empty if they may allow anything else."""
+    """Return the strings that all `nodes` allow as a value; empty if they may allow anything else."""
     for member in (member for node in nodes for member in _members(document, node)[0]):
         values = [member["const"]] if "const" in member else member.get("enum", ())
         if values and all(isinstance(value, str) for value in values):
@@ -274,10 +274,10 @@ def _split(pattern: str) -> tuple[list[dict[str, Any]], str] | None:
 
 
 def _closings(pattern: str) -> dict[int, int] | None:
-    """Return a mapping from the position of each opening parenthesis to the position of its closing one.
+    """Return a mapping from the position of each opening parenthesis to the position of its closing parenthesis.
 
-    ``_closings("^(a(b))") == {3: 5, 1: 6}``. The result is None for a pattern that cannot be split: it has a choice
-    outside all parentheses, or a character set that engines read differently, or it is not balanced.
+    ``_closings("^(a(b))") == {3: 5, 1: 6}``. The result is None if the pattern cannot be split because it has a choice
+    outside all parentheses, contains a character set that engines read differently, or is not balanced.
     """
     closings: dict[int, int] = {}
     opened: list[int] = []
@@ -305,17 +305,17 @@ def _closings(pattern: str) -> dict[int, int] | None:
 
 Check = Callable[[Any], bool]
 Part = tuple[Node, Check]
-"""A subschema, and the function that checks whether a value satisfies it."""
+"""A subschema and the function that checks whether a value satisfies it."""
 Key = str | int
-"""The name of a property or the index of an item."""
+"""A property name or an item index."""
 
 
 class PlainCheck:
-    """The check of a keyword that needs no other schema.
+    """The check for a keyword that does not need another schema.
 
     Args:
         fits: checks whether a value satisfies the keyword.
-        explained: describes the error in a value that does not, in words that follow the value.
+        explained: describes the error in an invalid value, in words that follow the value.
     """
 
     def __init__(self, fits: Check, explained: Callable[[object], str]) -> None:
@@ -332,14 +332,14 @@ class PlainCheck:
 
 
 class Rules:
-    """The rules of one part of a schema for objects, for arrays, or for other values.
+    """The rules that one part of a schema has for objects, arrays, or other values.
 
     Args:
-        level: the requirements of the schema on this level.
+        level: the schema's requirements at this level.
         keys: the properties or items that have their own rules.
-        other: a key that represents all others; None if patterns decide, so that each name has to be checked.
+        other: a key that represents all other keys; None if patterns decide, so that each name must be checked.
         parts_for: finds the subschemas for a property or an item.
-        plain: creates the checks of the keywords that need no other schema.
+        plain: creates the checks for keywords that do not need another schema.
     """
 
     def __init__(
@@ -368,7 +368,7 @@ class Rules:
         return self._parts[slot]
 
     def wrong(self, entries: Iterable[tuple[Key, Any]]) -> list[tuple[Any, Any]]:
-        """Return the entries of an object or array whose value violates its subschemas, in order."""
+        """Return the entries in an object or array whose values violate their subschemas, in order."""
         checks, check = self._checks, self._check
         if not self._keys and self._other is not None:
             fits = check(self._other)
@@ -376,7 +376,7 @@ class Rules:
         return [(key, value) for key, value in entries if not (checks.get(key) or check(key))(value)]
 
     def _check(self, key: Key) -> Check:
-        """Return one check for all subschemas of a property or an item."""
+        """Return one check for all of a property's or an item's subschemas."""
         parts = self.parts(key)
         check = parts[0][1] if len(parts) == 1 else partial(_fits_all, parts)
         if key in self._keys:
@@ -388,14 +388,14 @@ class Rules:
         return self._plain(self.level)
 
     def plain_problem(self, value: object) -> str:
-        """Return a description of the first violated keyword that needs no other schema; empty if there is none."""
+        """Return a description of the first violated keyword in `plain`; empty if none is violated."""
         for check in self._plain_checks:
             if problem := check.problem(value):
                 return problem
         return ""
 
     def problem(self, value: object) -> str:
-        """Return a description of the errors of `value` as a whole."""
+        """Return a description of the errors in `value` as a whole."""
         plain = self.plain_problem(value)
         return plain or f"{value_text(value)} does not satisfy {', '.join(self.level.whole) or 'its schema'}"
 
@@ -405,17 +405,17 @@ def _fits_all(parts: tuple[Part, ...], value: object) -> bool:
 
 
 REGEX_BYTES = 10_000_000
-"""The size limit of compiled patterns: about the default of Rust's regex crate (10 MiB), but in whole megabytes for the
-error message."""
+"""The size limit for compiled patterns. It is close to the default in Rust's regex crate (10 MiB), but in whole
+megabytes for the error message."""
 
 ADDRESS = "https://rewardkit.invalid/schema"
-"""The base URI of a schema without one. It has a path, so that a relative ``$id`` (``"/line"``) can be resolved."""
+"""The base URI for a schema without one. It has a path so that a relative ``$id`` (``"/line"``) can be resolved."""
 
 _PLAIN = (
     *("type", "const", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
     *("pattern", "format", "multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
 )
-"""The keywords that check a value without another schema, in the order in which the notes name them."""
+"""The keywords that check a value without another schema, in the order in which notes mention them."""
 
 _EXCLUSIVE = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
 _KINDS: dict[type, Kind] = {dict: "object", list: "array"}
@@ -430,10 +430,10 @@ class SchemaEngine:
 
     Args:
         text: the schema as JSON.
-        formats: True to check ``format`` as well.
+        formats: True to also check ``format``.
 
     Raises:
-        RewardDefinitionError: the schema is invalid, refers to anything outside itself, refers to itself on the same
+        RewardDefinitionError: the schema is invalid, refers to anything outside itself, refers to itself for the same
             value, or is too large.
         MissingExtraError: jsonschema-rs is not installed.
     """
@@ -465,11 +465,11 @@ class SchemaEngine:
 
     @property
     def root(self) -> dict[str, Any]:
-        """The schema; must not be changed."""
+        """The schema, which must not be changed."""
         return self._document.root
 
     def rules(self, node: Node, value: object) -> Rules:
-        """Return the rules of the subschema `node` for values of the same type and tags as `value`; cached."""
+        """Return the cached rules of the subschema `node` for values with the same type and tags as `value`."""
         kind = type(value)
         rules = self._rules.get((kind, id(node))) or self._new_rules(node, kind, [])
         if not (rules.level.unions and isinstance(value, dict)):

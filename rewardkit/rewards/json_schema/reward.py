@@ -1,8 +1,8 @@
-"""Score how far a completion's JSON satisfies a schema.
+"""A reward for how well a completion's JSON satisfies a schema.
 
-With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` scores 0.5
-with ``credit="partial"``, with the note ``qty: "three" is not of type "integer"``, and 0.0 with
-``credit="binary"``. docs/json.md has the formula.
+With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` scores 0.5 with
+``credit="partial"``, and 0.0 with ``credit="binary"``. The note is ``qty: "three" is not of type "integer"``.
+docs/json.md has the formula.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from rewardkit.tree.reward import Reward
 
 
 def without_gaps(schema: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a copy of `schema` without keywords, properties and definitions that are None.
+    """Return a copy of `schema` without keywords, properties, and definitions that are None.
 
     ``without_gaps({"required": None, "properties": {"a": {}, "b": None}}) == {"properties": {"a": {}}}``. NumPy arrays
-    become lists. Values that are not schemas (of ``enum``, ``default``, ...) stay as they are.
+    become lists. Values that are not schemas (in ``enum``, ``default``, ...) stay unchanged.
 
     Raises:
-        RewardDefinitionError: JSON cannot represent the schema, ``read_schema`` refuses it, or a ``const`` is None: it
-            may be a gap, or ask for null.
+        RewardDefinitionError: JSON cannot represent the schema, ``read_schema`` rejects it, or a ``const`` is None,
+            which may be a gap or may require null.
     """
     try:
         text = json.dumps(dict(schema), allow_nan=False, default=_plain)
@@ -52,7 +52,7 @@ def without_gaps(schema: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _filled(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` without keywords, properties and definitions that are None; its depth is already limited."""
+    """Return `schema` without keywords, properties, and definitions that are None. Its depth is already limited."""
     filled: dict[str, Any] = {}
     for keyword, value in schema.items():
         if (value is None and keyword == "const") or (keyword in ("const", "enum") and without_none(value) != value):
@@ -89,25 +89,25 @@ def _plain(value: Any) -> Any:
 
 
 HIGHEST_INVALID = 1.0 - 1e-6
-"""The highest credit of an invalid value: gates open at their threshold minus 1e-9."""
+"""The highest credit for an invalid value. It is below 1 - 1e-9, the score at which a gate with threshold 1.0 opens."""
 
 INVALID_ITEMS = 100
 EXAMINED_VALUES = 2_000
-"""The limits of the examination of one value, so that a completion cannot take seconds: an array with more than
-`INVALID_ITEMS` invalid items scores 0, and so do invalid objects and arrays after the first `EXAMINED_VALUES`."""
+"""The limits for examining one value, so that no completion takes seconds. An array with more than `INVALID_ITEMS`
+invalid items scores 0, and so do invalid objects and arrays after the first `EXAMINED_VALUES`."""
 
 # Arbitrary limit: a note is one line.
 SHOWN_TAGS = 4
 
 
 def credit_of(engine: SchemaEngine, value: object, *, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
-    """Return (credit in [0, 1], note) for a JSON value; the note is empty for a valid one.
+    """Return (credit in [0, 1], note) for a JSON value. The note is empty for a valid value.
 
-    ``credit_of(SchemaEngine('{"type": "integer"}'), "x") == (0.0, '"x" is not of type "integer"')``. No value makes it
-    raise: a value that JSON cannot represent, or on which the validator fails, scores 0.
+    ``credit_of(SchemaEngine('{"type": "integer"}'), "x") == (0.0, '"x" is not of type "integer"')``. The function never
+    raises an exception: a value that JSON cannot represent, or on which the validator fails, scores 0.
 
     Args:
-        parsed: True if the value comes from our own parser, so that JSON can represent it.
+        parsed: True if the value comes from rewardkit's own parser, so that JSON can represent it.
     """
     try:
         problem = ("" if parsed else why_no_json(value)) or engine.cost.exceeded(value)
@@ -136,7 +136,7 @@ class _Walk:
         self._around: frozenset[int] = frozenset()  # the parts of the schema that describe the enclosing values
 
     def credit(self, node: Node, value: Any, path: Path) -> float:
-        """Return the credit of `value`, which is known to be invalid under `node`."""
+        """Return the credit for `value`, which is known to be invalid under `node`."""
         rules = self.engine.rules(node, value)
         level = rules.level
         if not level.takes:
@@ -181,7 +181,7 @@ class _Walk:
     def _items_credit(
         self, rules: Rules, all_or_nothing: bool, value: Any, items: Iterable[tuple[Key, Any]], path: Path
     ) -> float:
-        """Return the credit of an array, or of an object without required properties."""
+        """Return the credit for an array, or for an object without required properties."""
         wrong = rules.wrong(items)
         worst = 1.0
         for key, item in wrong[: INVALID_ITEMS + 1]:
@@ -195,7 +195,7 @@ class _Walk:
         return 0.0 if wrong_itself or not wrong or all_or_nothing else worst / len(wrong)
 
     def _untagged_credit(self, rules: Rules, value: dict[str, Any], path: Path) -> float:
-        """Return 0.0, and report that the object does not name its branch of a union: nothing in it can be checked."""
+        """Return 0.0, and report that the object has no valid tag for a union, so nothing in it can be checked."""
         for union in rules.level.unions:
             tags = " or ".join(map(value_text, list(union.branches)[:SHOWN_TAGS]))
             actual = f"{value_text(value[union.tag])} is not" if union.tag in value else "missing;"
@@ -203,7 +203,7 @@ class _Walk:
         return 0.0
 
     def _part_credit(self, parts: Sequence[Part], value: object, path: Path) -> float:
-        """Return the lowest credit of a wrong property or item under the schemas that apply to it."""
+        """Return the lowest credit that an invalid property or item gets under the schemas that apply to it."""
         credit = 1.0
         for node, fits in parts:
             if node is False:
@@ -220,21 +220,21 @@ class _Walk:
 
 
 COMPILED_SCHEMAS = 256
-"""The number of compiled schemas in the cache. The least recently used ones are dropped first."""
+"""The maximum number of compiled schemas in the cache. The least recently used ones are removed first."""
 
 Credit = Literal["partial", "binary"]
 
 
 @dataclass(frozen=True)
 class JsonSchema:
-    """A JSON schema that scores parsed JSON values; hashable, and pickled as its text.
+    """A JSON schema that scores parsed JSON values. It is hashable and is pickled as its text.
 
     ``JsonSchema.of({"required": ["a"]}).credit_of({}) == (0.0, "a: missing")``.
 
     Attributes:
-        schema: the schema as JSON text; ``of`` brings a schema into this canonical form.
+        schema: the schema as JSON text. ``of`` converts a schema to this canonical form.
         credit: ``"partial"`` or ``"binary"``.
-        formats: True to check ``format`` as well.
+        formats: True to also check ``format``.
 
     Raises:
         RewardDefinitionError: the schema or the credit cannot be used.
@@ -252,11 +252,11 @@ class JsonSchema:
 
     @classmethod
     def of(cls, schema: Any, credit: Credit = "partial", formats: bool = True) -> JsonSchema:
-        """Return a scorer for a schema: a dict, JSON text, or a pydantic model, dataclass or TypedDict.
+        """Return a scorer for a schema: a dict, JSON text, or a pydantic model, dataclass, or TypedDict.
 
         ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``,
-        ``JsonSchema.of('{"type": "object"}')``. Every ``$ref`` must point to a part of the schema; ``format`` is
-        checked if `formats` is True; patterns must not use lookaround. Drafts 4, 6, 7, 2019-09 and 2020-12 (the
+        ``JsonSchema.of('{"type": "object"}')``. Every ``$ref`` must point to a part of the schema. ``format`` is
+        checked if `formats` is True. Patterns must not use lookaround. Drafts 4, 6, 7, 2019-09, and 2020-12 (the
         default) are supported.
 
         Raises:
@@ -266,10 +266,11 @@ class JsonSchema:
         return cls(_canonical(schema), credit, bool(formats))
 
     def credit_of(self, value: object) -> tuple[float, str]:
-        """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; the credit is 1.0 only for a valid value.
+        """Return (credit from 0.0 to 1.0, note) for a parsed JSON value. The credit is 1.0 only if the value is valid.
 
-        For ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``. The note names violations
-        by path: at most three, and the number of further ones. It is empty for a valid value. No value makes it raise.
+        For ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``. The note lists up to three
+        violations by path, and the number of further violations. It is empty for a valid value. The method never raises
+        an exception.
         """
         return credit_of(self._engine, value, partial=self.credit == "partial")
 
@@ -291,9 +292,10 @@ def _engine(schema: str, formats: bool) -> SchemaEngine:
 
 
 class _SchemaGenerator(GenerateJsonSchema):
-    """Pydantic's generator, with a pattern for decimals that the linear-time engine can run.
+    """Pydantic's schema generator, with a pattern for decimals that the linear-time engine supports.
 
-    Depending on its version, pydantic writes a pattern with lookahead, or none (any text would pass).
+    Depending on its version, pydantic writes a pattern with lookahead, or no pattern, in which case any text would be
+    valid.
     """
 
     ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {  # type: ignore[misc]
@@ -342,7 +344,7 @@ def _schema_of_type(kind: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SchemaCell:
-    """A reader of cells with a schema, a dict or JSON text; it returns the compiled schema."""
+    """A reader for cells with a schema as a dict or JSON text. It returns the compiled schema."""
 
     formats: bool
 
@@ -360,7 +362,7 @@ class SchemaCell:
 
 @dataclass(frozen=True)
 class RowSchemaCredit:
-    """A scorer of parsed completions, each by the schema of its row."""
+    """A scorer for parsed completions, each with its row's schema."""
 
     credit: Credit
 
@@ -385,19 +387,20 @@ def json_schema(
 ) -> Reward:
     """Score how well the completion's JSON satisfies a schema: 1.0 if and only if it is valid.
 
-    ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is correct.
+    ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}`` because one of the two required fields is
+    correct.
 
     Args:
-        schema: a JSON schema (dict or text, draft 2020-12 unless it names another), or a pydantic model, dataclass, or
-            TypedDict. A model is checked against its JSON schema, which includes neither its validator functions nor a
-            Decimal's digits.
-        column: a column with a schema for each row, instead of `schema`: JSON text or a dict. If the cell is None, the
+        schema: a JSON schema (dict or text, draft 2020-12 unless it declares another), or a pydantic model, dataclass,
+            or TypedDict. A model is checked against its JSON schema, which includes neither its validator functions nor
+            a Decimal's digits.
+        column: the column with each row's schema, instead of `schema`: JSON text or a dict. If the cell is None, the
             reward abstains. Text is preferable: Arrow gives all dicts in a column the same keys and fills the gaps with
-            None, which is ignored here. Each schema is compiled once. The last 256 are kept.
+            None, which this reward ignores. Each schema is compiled once. The 256 most recently used schemas are kept.
         credit: ``"partial"``: credit per required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
         formats: if True, also check ``format`` (dates and times according to RFC 3339, with a time zone).
         extract: finds the JSON: by default, the ``<answer>``, else the last fenced block, else the whole visible text.
-            It is parsed strictly: no repair, no duplicate keys, no NaN.
+            It is parsed strictly: no repair, no duplicate keys, and no NaN.
 
     Raises:
         RewardDefinitionError: both or neither of `schema` and `column` are given, or the schema is invalid, needs a

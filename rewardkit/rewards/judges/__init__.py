@@ -1,1 +1,1 @@
-"""Judges: rewards that ask a language model, and reward models."""
+"""Judges: rewards from language models and from reward models."""

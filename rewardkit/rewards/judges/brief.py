@@ -17,8 +17,8 @@ from rewardkit.rewards.judges.verdicts import Form, Verdict
 from rewardkit.tree.results import Abstention
 
 NOTE_CHARACTERS = 500
-"""The maximum length of a judge's reason in a note. Arbitrary: it keeps a judge that writes pages from filling the
-table of completions."""
+"""The maximum length of a judge's reason in a note. The limit is arbitrary: it prevents a judge that writes pages from
+filling the table of completions."""
 
 _log = logging.getLogger("rewardkit.rewards.judges")
 
@@ -28,11 +28,12 @@ class Brief:
     """The settings shared by all kinds of judges.
 
     Attributes:
-        service: the model to ask.
+        service: the model behind the judge.
         rubric: a description of a good completion.
-        names: the columns that the judge receives besides the completion, in order.
-        reference: the one of `names` that holds an answer to compare with; None if there is no such column.
-        max_characters: the maximum number of characters shown of one completion, or of all completions of a group.
+        names: the columns that the judge receives in addition to the completion, in order.
+        reference: the name, from `names`, of the column with an answer to compare with; None if there is no such
+            column.
+        max_characters: the maximum number of characters shown from one completion, or from all completions in a group.
         shared: whether equal samples share one verdict.
     """
 
@@ -55,7 +56,7 @@ class Brief:
             raise RewardFailure(f"judge {self.service.model!r} raised {type(error).__name__}: {error}") from error
 
     def lacking(self, sample: Mapping[str, Any]) -> Abstention | None:
-        """Return an abstention if a column has no value in this sample, which then belongs to another task."""
+        """Return an abstention if a column has no value in this sample, because the sample belongs to another task."""
         for name, value in sample.items():
             if value is None or (isinstance(value, Real) and value != value):  # NaN, as in pandas
                 return Abstention(f"the column {name!r} is {value} here")
@@ -67,7 +68,7 @@ class Brief:
 
 
 def reported(excerpt: Shielded, completion: str) -> Sequence[str]:
-    """Count and log the suspicious patterns in a completion, and return their descriptions."""
+    """Count and log a completion's suspicious patterns, and return their descriptions."""
     if excerpt.suspicious:
         tally().suspicious += 1
         _log.info("suspicious (%s): %s", ", ".join(excerpt.suspicious), shorten(escaped(completion)))
@@ -75,7 +76,7 @@ def reported(excerpt: Shielded, completion: str) -> Sequence[str]:
 
 
 def note(reason: str, suspicious: Sequence[str]) -> str:
-    """Return the note of a score: the judge's reason, escaped and truncated, and the `suspicious` patterns."""
+    """Return the note for a score: the judge's reason, escaped and truncated, and the `suspicious` patterns."""
     escaped_reason = escaped(reason.strip())
     escaped_reason = (
         escaped_reason if len(escaped_reason) <= NOTE_CHARACTERS else f"{escaped_reason[:NOTE_CHARACTERS]}..."

@@ -1,6 +1,7 @@
-"""Limit the cost of judges: ``rk.Budget(calls=10_000, on_exhausted="fall_back")``.
+"""Limits on the cost of judges: ``rk.Budget(calls=10_000, on_exhausted="fall_back")``.
 
-You get a warning at 80%. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
+You get a warning when 80% is spent. When the budget is exhausted, the run stops, samples are skipped, or
+``rk.fallback`` takes over.
 """
 
 from __future__ import annotations
@@ -32,21 +33,22 @@ _MILLION = 1_000_000
 class Budget:
     """A limit on the total spending of all judges that share it: ``rk.Budget(calls=10_000, on_exhausted="skip")``.
 
-    A call is a request that may cost money: either it was answered, or it was sent and then lost because of a timeout
-    or a connection reset. A request that received an error status (400, 429, 500), or that could not connect, is not a
-    call. Calls are counted before they are sent, so the limit on calls is exact. Tokens and money are known only after
-    the reply, so calls in flight when the limit is reached can exceed it.
+    A call is a request that may cost money: either it received a reply, or the reply was lost because of a timeout or a
+    connection reset. A request that received an error status (400, 429, 500) or could not connect is not a call. Calls
+    are counted before they are sent, so the limit on calls is exact. Tokens and money are known only after the reply,
+    so calls that are in flight when the limit is reached can exceed it.
 
     Attributes:
         calls: the maximum number of calls, including retries and repairs, or None for no limit.
         tokens: the maximum total of prompt and verdict tokens, as counted by the endpoint, or None for no limit.
         money: the maximum cost, in the currency of `prices`, or None for no limit.
-        prices: model -> (price per million prompt tokens, price per million completion tokens).
-        on_exhausted: ``"stop"`` stops the run. ``"skip"`` fails the samples that could not be judged, so they are not
-            trained on. ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
+        prices: a map from each model to a pair: (price per million prompt tokens, price per million completion tokens).
+        on_exhausted: ``"stop"`` stops the run. With ``"skip"``, samples that could not be judged fail, so they are not
+            used for training. With ``"fall_back"``, they also fail, so that an ``rk.fallback`` around the judge takes
+            over.
         warn_at: the fraction of a limit, greater than 0 and at most 1, at which you get one warning.
         store: an SQLite file with the amounts spent, shared by all ranks on a machine and by resumed runs. By default,
-            each process counts separately, from 0.
+            each process counts separately, starting at 0.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
@@ -62,7 +64,8 @@ class Budget:
     warn_at: float = 0.8
     store: str | None = None
     number: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)
-    """Distinguishes budgets with equal limits: judges share a budget only if they were given the same object."""
+    """An identifier that distinguishes budgets with equal limits. Judges share a budget only if they use the same
+    object."""
 
     def __post_init__(self) -> None:
         limits = {"calls": self.calls, "tokens": self.tokens, "money": self.money}
@@ -90,7 +93,7 @@ class Budget:
         require_apsw("rk.Budget", "judge")
 
     def check(self, model: str) -> None:
-        """Raise RewardDefinitionError if money is limited and `model` has no price."""
+        """Raise a RewardDefinitionError if there is a money limit and `model` has no price."""
         prices = dict(self.prices)
         if self.money is not None and model not in prices:
             raise RewardDefinitionError(
@@ -103,7 +106,7 @@ class Budget:
         return repr(self)
 
     def price(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return the price of a call with these numbers of tokens; 0.0 if `model` has no price."""
+        """Return the price of a call with these token counts; 0.0 if `model` has no price."""
         prompt, completion = dict(self.prices).get(model, (0.0, 0.0))
         return (prompt * prompt_tokens + completion * completion_tokens) / _MILLION
 
@@ -149,7 +152,7 @@ _log = logging.getLogger("rewardkit.rewards.judges")
 
 @final
 class Spending:
-    """The amounts spent from a budget: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
+    """The amounts spent from a budget. Call ``allow()`` before a request and ``charge(...)`` after it. Thread-safe."""
 
     def __init__(self, budget: Budget, file: SharedFile) -> None:
         self.budget = budget
@@ -160,12 +163,12 @@ class Spending:
         self._under_way = 0
 
     def allow(self) -> None:
-        """Count one call before it is sent; call `give_back`, `charge` or `keep` after it.
+        """Count one request before it is sent. Afterward, call `give_back`, `charge`, or `keep`.
 
         Raises:
-            RunStopped: the budget is spent, and ``on_exhausted="stop"``.
-            RewardFailure: the budget is spent, and `on_exhausted` is ``"skip"`` or ``"fall_back"``.
-            NoTime: the calls in flight may use up the budget, or the store is locked.
+            RunStopped: the budget is exhausted, and `on_exhausted` is ``"stop"``.
+            RewardFailure: the budget is exhausted, and `on_exhausted` is ``"skip"`` or ``"fall_back"``.
+            NoTime: calls in flight may exhaust the budget, or the store is locked.
         """
         limits = [math.inf if limit is None else limit for limit in self._limits.values()]
         while not self._rows(_ADMIT, limits):
@@ -189,12 +192,12 @@ class Spending:
         return RewardFailure(reason)
 
     def give_back(self) -> None:
-        """Uncount a call that cost nothing."""
+        """Remove a call that cost nothing from the count."""
         self._add(-1, 0, 0.0)
         self.keep()
 
     def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """Add the tokens and the price of a call to the amounts spent, and return the price."""
+        """Add a call's tokens and price to the amounts spent, and return the price."""
         money = self.budget.price(model, prompt_tokens, completion_tokens)
         self._add(0, prompt_tokens + completion_tokens, money)
         self.keep()
@@ -207,7 +210,7 @@ class Spending:
             self._under_way -= 1
 
     def _add(self, calls: int, tokens: int, money: float) -> None:
-        """Add to the amounts spent. If the store is locked, keep the addition in memory and retry at the next one."""
+        """Add to the amounts spent. If the store is locked, keep the amounts in memory until the next call."""
         with self._lock:
             owed, self._owed = [*self._owed, (calls, tokens, money)], []
         try:
@@ -218,7 +221,7 @@ class Spending:
                 self._owed += owed
 
     def figures(self) -> dict[str, float]:
-        """Return the ``calls``, ``tokens`` and ``money`` spent so far."""
+        """Return the ``calls``, ``tokens``, and ``money`` spent so far."""
         rows = self._rows(_SPENT)
         return dict(zip(("calls", "tokens", "money"), rows[0] if rows else (0, 0, 0.0), strict=True))
 
@@ -252,7 +255,7 @@ class Spending:
 
 
 def spending_of(budget: Budget) -> Spending:
-    """Return the spending of `budget`: that of this process, or that of all processes if there is a store.
+    """Return the spending from `budget` in this process or, if there is a store, in all processes.
 
     Raises:
         RunStopped: the store cannot be opened.
@@ -277,15 +280,15 @@ class Account:
             raise
 
     async def give_back(self) -> None:
-        """Uncount a request that cost nothing."""
+        """Remove a request that cost nothing from the count."""
         await self._unblocking(lambda: spending_of(self.budget).give_back())
 
     def keep(self) -> None:
-        """Keep a request in the count that was sent but whose reply was lost."""
+        """Keep a request in the count if its reply was lost."""
         spending_of(self.budget).keep()
 
     async def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """Add the tokens and the price of a request to the amounts spent."""
+        """Add a request's tokens and price to the amounts spent."""
         usage = (model, prompt_tokens, completion_tokens)
         tally().cost += await self._unblocking(lambda: spending_of(self.budget).charge(*usage))
 

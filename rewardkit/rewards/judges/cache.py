@@ -1,7 +1,7 @@
-"""Cache verdicts in one SQLite file: ``rk.judge(..., cache="judged.sqlite")`` never asks the same question twice.
+"""A cache of verdicts in an SQLite file: ``rk.judge(..., cache="judged.sqlite")`` never sends the same request twice.
 
-All ranks on a machine and all later runs share the file. Verdicts are written immediately, so you keep the ones that
-you paid for even if the run is killed. ``rk.Cache("judged.sqlite", replay=True)`` replays a run without calling a
+All ranks on a machine and all later runs share the file. Verdicts are written immediately, so you keep every verdict
+that you paid for, even if the run is killed. ``rk.Cache("judged.sqlite", replay=True)`` replays a run without calling a
 judge.
 """
 
@@ -16,7 +16,7 @@ from typing import final
 from rewardkit.workers.shared_file import SqliteCache, checked_path
 
 FORMAT = 1
-"""The version of the cache format, part of every key: entries written with another version are not found."""
+"""The version of the cache format. It is a part of every key, so entries written with another version are not found."""
 
 _NAME = f"verdicts_{FORMAT}"
 
@@ -27,11 +27,12 @@ class Cache:
     """A cache of verdicts in an SQLite file: ``rk.Cache("judged.sqlite")``.
 
     The file is created if it does not exist. Processes on one machine can share it, but it must not be on a network
-    file system. If the file stays locked for 5 s, or the disk is full, you get a warning and the judge is called.
+    file system. If the file stays locked for 5 seconds, or if the disk is full, you get a warning and the judge is
+    called.
 
     Attributes:
-        path: the path of the file. ``~`` is the home directory.
-        replay: if True, only read the file and never call a judge. A sample without a cached verdict fails.
+        path: the path to the file. ``~`` is the home directory.
+        replay: if True, the file is only read and the judge is never called. A sample without a cached verdict fails.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
@@ -45,11 +46,11 @@ class Cache:
         object.__setattr__(self, "path", checked_path(self.path, "rk.Cache", "path", "judge"))
 
     def get(self, key: str) -> str | None:
-        """Return the text saved under `key`, or None if there is none."""
+        """Return the text saved under `key`; None if there is none."""
         return self.many([key]).get(key)
 
     def many(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the saved texts by key; missing keys are left out.
+        """Return the saved texts by key, without missing keys.
 
         Raises:
             RunStopped: the file cannot be opened.
@@ -66,7 +67,7 @@ class Cache:
         self._texts.put({key: text})
 
     def forget(self, key: str) -> None:
-        """Delete the text under `key`, because it is no longer a valid verdict."""
+        """Delete the text under `key`, which is no longer a valid verdict."""
         self._texts.forget(key)
 
     @property

@@ -1,8 +1,8 @@
 """Canaries: completions with known scores, judged regularly to detect changes in the judge.
 
-``rk.Canaries([{"completion": "4", "score": 10}, {"completion": "5", "score": 0}], interval=20)`` has both judged in
-every 20th batch. If a provider replaces the model behind a name, or someone changes the settings of a local server, the
-reward changes although the policy does not.
+``rk.Canaries([{"completion": "4", "score": 10}, {"completion": "5", "score": 0}], interval=20)`` has the judge score
+both completions in every 20th batch. If a provider replaces the model behind a name, or someone changes a local
+server's settings, the reward changes even though the policy does not.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from rewardkit.errors import RewardDefinitionError, hashable, shorten
 @final
 @dataclass(frozen=True)
 class Canary:
-    """A completion and the score that the judge should give it: ``Canary("4", score=10)``.
+    """A completion and its known score: ``Canary("4", score=10)``.
 
     Attributes:
         completion: the completion to judge.
-        score: the known score of the completion, on the judge's scale.
-        prompt: the prompt of the completion.
+        score: the completion's known score, on the judge's scale.
+        prompt: the prompt for the completion.
         columns: the values of the other columns used by the rubric and the reference, by name.
 
     Raises:
-        RewardDefinitionError: the score is not a finite number, or the value of a column is not hashable.
+        RewardDefinitionError: the score is not a finite number, or a column's value is not hashable.
     """
 
     completion: str
@@ -48,10 +48,10 @@ class Canary:
 @final
 @dataclass(frozen=True)
 class Drift:
-    """The difference between the current and the known scores of the canaries, in points of the judge's scale.
+    """The difference between the canaries' current and known scores, in points on the judge's scale.
 
     Attributes:
-        mean: the mean difference; a positive one means that the judge has become more generous. NaN if no canary got a
+        mean: the mean difference, which is positive if the judge has become more generous; NaN if no canary got a
             verdict.
         most: the largest absolute difference; NaN if no canary got a verdict.
         off: the fraction of canaries that are beyond the tolerance or have no verdict.
@@ -75,7 +75,7 @@ class Canaries:
         cases: rows with a ``completion``, its ``score`` on the judge's scale, and optionally a ``prompt`` and the
             columns used by the rubric and the reference.
         interval: the number of batches between checks, at least 1. The first batch is checked.
-        tolerance: the largest difference from a known score that does not count as drift, in points of the judge's
+        tolerance: the largest difference from a known score that does not count as drift, in points on the judge's
             scale, at least 0.
 
     Raises:
@@ -109,7 +109,7 @@ class Canaries:
         return self.canaries if batch % self.interval == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
-        """Return the drift, from the scores `given` to `canaries` in the same order (None for a missing verdict)."""
+        """Return the drift in the scores `given`, which are in the order of `canaries` (None for a missing verdict)."""
         pairs = list(zip(self.canaries, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
         off_target = [
@@ -131,7 +131,7 @@ class Canaries:
 
 
 def _canary(row: Mapping[str, Any] | Canary) -> Canary:
-    """Convert `row` to a canary.
+    """Return `row` as a canary.
 
     Raises:
         RewardDefinitionError: `row` is not a mapping, or has no completion or no score.

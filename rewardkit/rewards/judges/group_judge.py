@@ -1,8 +1,8 @@
-"""A judge that ranks all completions of a prompt in one request.
+"""A judge that ranks all completions for a prompt in one request.
 
-The order of the completions and their identifiers are computed from all texts, so a completion cannot know its
-position, and the verdict names identifiers instead of positions. If a group gets no verdict, the judge is asked about
-each completion alone: the ones without a verdict fail, and the others are ranked.
+The completions' order and identifiers are computed from all texts, so a completion cannot predict its position, and the
+verdict refers to identifiers instead of positions. If a group gets no verdict, the judge assesses each completion
+separately. Completions without a verdict fail, and the others are ranked.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from rewardkit.rewards.judges.verdicts import Ranking, Verdict
 from rewardkit.tree.results import Abstention, Raised
 
 LEAST_CHARACTERS = 200
-"""The minimum number of characters shown of each completion in a large group. Arbitrary: fewer may hide the answer."""
+"""The minimum number of characters shown from each completion in a large group. The number is arbitrary, but with
+fewer, the answer may be hidden."""
 
 
 @dataclass(frozen=True)
 class GroupJudge:
-    """A judge that ranks the completions of one prompt, from 1.0 for the best one down to 0.0 for the worst.
+    """A judge that ranks the completions for one prompt, from 1.0 for the best down to 0.0 for the worst.
 
     Attributes:
-        brief: the settings of the judge.
-        shuffle: the seed of the order in which the completions are shown.
+        brief: the judge's settings.
+        shuffle: the seed for the order in which the completions are shown.
     """
 
     brief: Brief
@@ -74,9 +75,9 @@ class GroupJudge:
         return outcomes
 
     async def _unfit(self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
-        """Return the completions that get no verdict even alone, with their errors, so that only these fail.
+        """Return the completions that do not get a verdict even separately, with their errors, so that only these fail.
 
-        Such a completion is refused by the endpoint or confuses the judge.
+        The endpoint refuses such a completion, or the judge's verdict on it is invalid.
         """
         requests = [self._verdict({text: excerpt}, sample) for text, excerpt in excerpts.items()]
         outcomes = {}
@@ -91,14 +92,14 @@ class GroupJudge:
     async def _verdict(
         self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]
     ) -> tuple[Verdict, dict[str, str]]:
-        """Return the verdict, and the mapping identifier -> text for the identifiers in it."""
+        """Return the verdict and a mapping from its identifiers to texts."""
         identified = identifiers(excerpts, self.shuffle)
         blocks = "\n\n".join(f"{identifier}:\n{excerpts[text].text}" for identifier, text in identified.items())
         judge_prompt = self.brief.conversation(Ranking(tuple(identified)), f"To rank:\n\n{blocks}", sample)
         return await self.brief.verdict(judge_prompt), identified
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """Return the results of one batch, and the usage of the judge for them."""
+        """Return the results for one batch, and the judge's usage for them."""
         return await metered(calls)
 
     def describe(self) -> str:
@@ -107,7 +108,7 @@ class GroupJudge:
 
 
 def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
-    """Return a mapping identifier -> text, in an order that depends on the set of texts but not on the input order."""
+    """Return a mapping from identifiers to texts, in an order that depends only on the set of texts and the seed."""
     ordered = sorted(texts)
     seed = _digest(str(shuffle), *ordered)
     # Six hexadecimal digits are easy for the judge to repeat. In one of 8,000 groups of 64 completions, two share their

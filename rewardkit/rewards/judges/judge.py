@@ -1,4 +1,4 @@
-"""``rk.judge("Is it polite?", model="gpt-5-mini")``: a reward that asks a language model."""
+"""``rk.judge("Is it polite?", model="gpt-5-mini")``: a reward from a language model."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Criterion:
     """One question for a judge: ``rk.Criterion("tone", "Is it friendly?", weight=0.3)``.
 
     Args:
-        name: the name of the criterion's component.
+        name: the name of the component for this criterion.
         text: the question.
         weight: a number or a schedule, by default 1 divided by the number of criteria.
-        scale: the worst and the best score, by default the judge's.
+        scale: the worst and the best score, by default the judge's scale.
 
     Raises:
         RewardDefinitionError: an argument is invalid, or the name is "reason".
@@ -88,7 +88,7 @@ def checked_scale(scale: Any) -> Interval:
 
 
 def checked_criteria(criteria: Any, scale: Interval) -> tuple[Criterion, ...]:
-    """Check `criteria`, a mapping name -> text or a list, and return them with their scales and weights filled in."""
+    """Check `criteria`, a list or a mapping from names to texts, and return them with complete scales and weights."""
     listed = [Criterion(*item) for item in criteria.items()] if isinstance(criteria, Mapping) else criteria
     if not isinstance(listed, Sequence) or not listed or not all(isinstance(item, Criterion) for item in listed):
         raise RewardDefinitionError(
@@ -107,7 +107,7 @@ def checked_criteria(criteria: Any, scale: Interval) -> tuple[Criterion, ...]:
 @final
 @dataclass(frozen=True)
 class CriterionScore(Reward):
-    """The score for one criterion of a judge."""
+    """A judge's score for one criterion."""
 
     judge: Reward
     label: str
@@ -158,40 +158,41 @@ def judge(
     deterministic: bool = True,
     on_failure: Policy = "unscorable",
 ) -> Reward:
-    """Return a reward assigned by a language model at an OpenAI-compatible endpoint, from 0 (worst) to 1 (best).
+    """Return a reward from a language model at an OpenAI-compatible endpoint, from 0 (worst) to 1 (best).
 
     ::
 
         rk.judge("Does it answer {question} in a friendly way?", model="gpt-5-mini")
 
-    ``Sure, it is 4.`` might get 7 on the scale from 0 to 10, which is a score of 0.7; the judge's reason is the note.
-    If the judge cannot be reached or returns no valid verdict, the sample fails. By default, failed samples do not
-    score 0.
+    For example, the judge may give ``Sure, it is 4.`` a 7 on the scale from 0 to 10. The score is then 0.7, and the
+    judge's reason is the note. If the judge cannot be reached or does not return a valid verdict, the sample fails. By
+    default, a failed sample has no score, which is not the same as 0.
 
     Args:
         rubric: a description of a good completion. ``{column}`` is replaced with that column's value, ``{prompt}`` with
             the prompt, ``{completion}`` with the completion, and ``{transcript}`` with all turns, including calls and
             results.
-        model: the name of a model at ``OPENAI_BASE_URL`` or OpenAI; or an ``rk.Endpoint``, which also sets the address,
+        model: the name of a model at ``OPENAI_BASE_URL`` or OpenAI, or an ``rk.Endpoint``, which also sets the address,
             limits, and options.
         scale: the worst and the best score that the judge can give.
-        criteria: several questions in one request: a mapping name -> text, or a list of ``rk.Criterion``. The reward is
-            the weighted sum of the criteria. Each criterion is a component, and the component `name` is their
+        criteria: several questions in one request: a mapping from names to texts, or a list of ``rk.Criterion``. The
+            reward is the weighted sum of the criteria. Each criterion is a component, and the component `name` is their
             unweighted mean.
-        checklist: yes-or-no questions in one request. The score is the fraction answered "yes", with one part per item.
+        checklist: yes-or-no questions in one request. The score is the fraction answered "yes", and each item is a part
+            of the score.
         compare: ``"group"`` ranks all completions for a prompt in one request, from 1 (best) to 0 (worst).
         reference: the name of a column with an answer to compare with.
         examples: (completion, score, reason) examples for the judge. With `criteria` or `checklist`, each score is a
             mapping from the criterion names or the checklist items.
-        show_thinking: if True, show the judge the model's thinking before the answer.
-        max_characters: the maximum number of characters shown from one completion, or from all completions in a group
-            together. If a completion is longer, the judge sees only its beginning and end.
+        show_thinking: if True, the judge also sees the thinking before the answer.
+        max_characters: the maximum number of characters shown from one completion, or in total from all completions in
+            a group. If a completion is longer, the judge sees only its beginning and end.
         name: the name of the component.
-        cache: an ``rk.Cache``, or the path of a cache file. With it, the judge is never asked the same question twice.
-        budget: an ``rk.Budget``: the spending limit, and the behavior when the limit is reached.
-        canaries: an ``rk.Canaries``: completions with known scores, which reveal changes in the judge.
-        deterministic: if True, judge equal samples only once.
-        on_failure: the score of a sample that could not be judged, as in ``rk.reward``.
+        cache: an ``rk.Cache``, or the path to a cache file. With a cache, the same request is never sent twice.
+        budget: an ``rk.Budget`` with the spending limit and the behavior when the limit is reached.
+        canaries: an ``rk.Canaries`` with completions that have known scores, which reveal changes in the judge.
+        deterministic: if True, equal samples are judged only once.
+        on_failure: the score for a sample that could not be judged, as in ``rk.reward``.
 
     Raises:
         RewardDefinitionError: an option is invalid, or two options cannot be combined.
@@ -291,7 +292,7 @@ def _form(
 
 
 def _example(example: Any, form: Form) -> Example:
-    """Check one example for the judge, whose score must be a valid verdict, and return it."""
+    """Check one example for the judge and return it. Its score must be a valid verdict."""
     try:
         completion, score, reason = example
     except (TypeError, ValueError):
@@ -344,7 +345,7 @@ _SAMPLE = "The prompt:\n{prompt}\n\nThe rollout:\n{transcript}"
 
 
 def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any) -> Reward:
-    """Return a judge that scores a rollout 1 if it does its task, 0 if it does not, and 0.5 if this is unclear.
+    """Return a judge that scores a rollout 1 if it completes its task, 0 if it does not, and 0.5 if this is unclear.
 
     ::
 
@@ -354,8 +355,8 @@ def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any
 
     Args:
         model: the name of a model, or an ``rk.Endpoint``, as in `rk.judge`.
-        task: a description of the task, if the prompts do not state it: ``"Copy all even numbers."``
-        options: more options of `rk.judge`, such as ``cache`` and ``reference``, the column with the gold answer.
+        task: a description of the task, for prompts that do not state it: ``"Copy all even numbers."``
+        options: other options for `rk.judge`, such as ``cache``, or ``reference`` for the column with the gold answer.
 
     Raises:
         RewardDefinitionError: an option is invalid.

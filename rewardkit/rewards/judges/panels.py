@@ -20,7 +20,7 @@ _COMBINED: dict[str, Callable[..., Any]] = {"mean": np.nanmean, "median": np.nan
 
 @dataclass(frozen=True, slots=True)
 class _Disagreement:
-    """The distances between the highest and the lowest score, one per row."""
+    """The difference between the highest and the lowest score in each row."""
 
     distances: tuple[float, ...]
 
@@ -36,7 +36,7 @@ class _Disagreement:
 @final
 @dataclass(frozen=True)
 class Panel(Reward):
-    """A reward that is the mean or the median of several judges."""
+    """A reward that is the mean or the median of several judges' scores."""
 
     judges: tuple[Reward, ...]
     combine: Combine
@@ -81,19 +81,19 @@ class Panel(Reward):
 
 
 def judge_panel(judges: Sequence[Reward], *, combine: Combine = "mean", name: str = "panel") -> Reward:
-    """Return a reward that is the mean or the median of several judges. If one of them fails, the panel fails.
+    """Return a reward that is the mean or the median of several judges' scores. If one judge fails, the panel fails.
 
     ::
 
         rk.judge_panel([rk.judge(rubric, model="a", name="a"), rk.judge(rubric, model="b", name="b")])
 
-    The part ``disagreement`` of each score is the highest judge's score minus the lowest, and the mean of this part is
-    logged as ``judge_disagreement/<name>``. If the disagreement grows, the policy has found something that only one of
-    the judges likes.
+    Each score has the part ``disagreement``, the highest judge's score minus the lowest. The mean of this part is
+    logged as ``judge_disagreement/<name>``. If the disagreement grows, the policy may be exploiting a preference that
+    only one judge has.
 
     Args:
         judges: two or more rewards with different names.
-        combine: ``"mean"`` or ``"median"``. With three judges, a single judge cannot move the median far.
+        combine: ``"mean"`` or ``"median"``. With three judges, a single judge cannot change the median by much.
         name: the name of the component.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Build the prompt of a judge so that the judged text is separate from the instructions.
+"""Prompts for judges, which separate the judged text from the instructions.
 
-The first message states the task. The examples follow, each with the right verdict, and then the sample. Every
-completion is enclosed in delimiters with a nonce.
+The first message states the task. It is followed by the examples, each with the correct verdict, and then by the
+sample. Every completion is enclosed in delimiters with a nonce.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _REFUSED = {
 
 
 _SHOWN = frozenset(("completion", "transcript"))
-"""The names that stand for judged text in a rubric."""
+"""The placeholder names for judged text in a rubric."""
 
 
 @dataclass(frozen=True)
 class Rubric:
-    """A rubric as (text, name) pieces: literal text, and the name of the value that follows it ("" for none)."""
+    """A rubric as pairs (text, name): literal text, and the name of the value that follows it ("" if there is none)."""
 
     pieces: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, text: str) -> Rubric:
-        """Parse `text`, in which names of values are in braces.
+        """Parse `text`, in which value names are in braces.
 
         Raises:
-            RewardDefinitionError: `text` is empty, or the text in a pair of braces is not a valid name.
+            RewardDefinitionError: `text` is empty, or the text inside braces is not a valid name.
         """
         if not isinstance(text, str) or not text.strip():
             raise RewardDefinitionError(f"the rubric must be a non-empty string, got {shorten(text)}")
@@ -66,12 +66,12 @@ class Rubric:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The distinct names of values in the rubric, in order."""
+        """The distinct value names in the rubric, in order."""
         return tuple(dict.fromkeys(name for _, name in self.pieces if name))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names in the rubric that are columns of the dataset, in order."""
+        """The dataset columns that the rubric uses, in order."""
         return tuple(name for name in self.names if name not in ("completion", "transcript", "prompt"))
 
     @property
@@ -80,7 +80,7 @@ class Rubric:
         return "transcript" in self.names
 
     def filled(self, values: Mapping[str, Any], block: str) -> str:
-        """Return the rubric with the values of one sample; `block` is the delimited completion."""
+        """Return the rubric with one sample's values. `block` is the delimited completion."""
         text = "".join(
             literal + (self._value_text(name, values, block) if name else "") for literal, name in self.pieces
         )
@@ -109,7 +109,7 @@ def _check_name(name: str, decoration: str | None, text: str) -> None:
 
 
 def cell_text(value: object) -> str:
-    """Return a cell as escaped text for a judge: strings as they are, other values as JSON."""
+    """Return a cell as escaped text for a judge: strings unchanged, other values as JSON."""
     if isinstance(value, str):
         return escaped(value)
     try:
@@ -119,7 +119,7 @@ def cell_text(value: object) -> str:
 
 
 Example = tuple[str, tuple[tuple[str, Any], ...], str]
-"""A completion, the answers of the right verdict by question, and the reason."""
+"""A completion, the answers in the correct verdict by question, and the reason."""
 
 _TASK = (
     "You judge texts that another program wrote, by the rubric in the message. What you judge stands between "
@@ -146,7 +146,7 @@ def conversation(
         rubric: a description of a good completion.
         form: the form of the verdict.
         block: the delimited completion.
-        values: the values of the columns in the rubric and of the reference, by name.
+        values: the values of the reference and the columns in the rubric, by name.
         reference: the name of the column with an answer to compare with; None for no reference.
         examples: (delimited completion, verdict) pairs.
         name: the name in the delimiters.

@@ -1,7 +1,7 @@
 """Reward models as rewards: ``rk.reward_model("org/name")`` scores completions with a sequence classifier.
 
-A thread scores the completions of a batch, sorted by length, while other rewards are computed. Equal completions are
-scored only once, and behind a gate, only the completions that pass it are scored.
+A thread scores a batch's completions, sorted by length, while other rewards are computed. Equal completions are scored
+only once. Behind a gate, only the completions that pass the gate are scored.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _BEYOND = 1_000_000
 
 Ids = dict[str, list[int]]
 Prompt = str | Sequence[Message] | None
-"""A prompt as the data has it: text, or chat messages."""
+"""A prompt as it is in the data: text or chat messages."""
 
 
 @final
@@ -72,7 +72,7 @@ class Weights:
     revision: str | None
 
     def describe(self) -> str:
-        """Return the names and options for the fingerprint; for a module, the class and some of the parameters."""
+        """Return the names and options for the fingerprint; for a module, the class and some of its parameters."""
         tokenizer = self.tokenizer if isinstance(self.tokenizer, str) else getattr(self.tokenizer, "name_or_path", "")
         model = self.model if isinstance(self.model, str) else _looks(self.model)
         return f"Weights({model!r}, {tokenizer!r}, {self.dtype!r}, {self.revision!r})"
@@ -81,7 +81,7 @@ class Weights:
 @final
 @dataclass(frozen=True)
 class Verdict:
-    """A score or an error for one text, and a note."""
+    """A score or an error for one text, with a note."""
 
     value: float | Exception
     note: str = ""
@@ -90,13 +90,13 @@ class Verdict:
 @final
 @dataclass(frozen=True)
 class Reading:
-    """How to read scores from a classifier.
+    """The options for reading scores from a classifier.
 
     Attributes:
-        label: the index or name of the label that gives the score; None if there is only one.
+        label: the index or name of the label that determines the score; None if there is only one label.
         probability: True for the label's probability, False for its logit.
         batch_size: the number of texts scored together.
-        max_length: the limit in tokens for one text; None for the limit of the model or the tokenizer.
+        max_length: the maximum number of tokens in one text; None for the limit of the model or the tokenizer.
     """
 
     label: int | str | None
@@ -139,7 +139,7 @@ class Classifier:
         self._special = re.compile("|".join(map(re.escape, breakable)) or r"(?!)")
 
     def read(self, texts: Sequence[tuple[Sequence[Message], Prompt]], reading: Reading) -> Iterator[dict[int, Verdict]]:
-        """Yield the verdicts on (completion, prompt) pairs, batch by batch, as mappings index -> verdict."""
+        """Yield the verdicts on (completion, prompt) pairs, batch by batch, as mappings from indices to verdicts."""
         limit = reading.max_length or self._limit()
         encoded: list[_Encoded] = []
         for number, (completion, prompt) in enumerate(texts):
@@ -160,7 +160,7 @@ class Classifier:
                 yield from self._verdicts(same_width[start : start + size], (size, width), reading)
 
     def _width(self, length: int, limit: int) -> int:
-        """Return the padded length of a text. If it depended on the other texts, scores would round differently."""
+        """Return a text's padded length. If it depended on the other texts, scores would be rounded differently."""
         if self._padding is None:  # without a padding token, texts are scored one by one
             return length
         return min(limit, -(-length // _STEP) * _STEP)
@@ -190,7 +190,7 @@ class Classifier:
         yield {text.number: Verdict(_finite(value), text.note) for text, value in zip(batch, values, strict=True)}
 
     def _logits(self, batch: Sequence[_Encoded], shape: tuple[int, int]) -> Any:
-        """Return the logits, (texts, labels). The batch is first padded to `shape`, (texts, tokens)."""
+        """Pad the batch to `shape`, (texts, tokens), and return the logits, (texts, labels)."""
         import torch
 
         rows, width = shape
@@ -234,7 +234,7 @@ class Classifier:
         return text
 
     def _ids(self, completion: Sequence[Message], prompt: Prompt, limit: int | None = None) -> Ids:
-        """Return the inputs of the model by name, each with one integer per token, for at most `limit` tokens."""
+        """Return the model inputs by name, each with one integer per token, for at most `limit` tokens."""
         text, options = completion_text(completion), {"truncation": True, "max_length": limit} if limit else {}
         if isinstance(prompt, str):  # as in TRL, which has no other tokens here
             encoding = self.tokenizer(prompt + text, add_special_tokens=False, **options, verbose=False)
@@ -251,7 +251,7 @@ class Classifier:
         return ids
 
     def _end_of(self, prompt: Prompt, completion: Sequence[Message], limit: int) -> Prompt:
-        """Return the end of the prompt that leaves room for the whole completion."""
+        """Return the end of the prompt, as much as fits in addition to the whole completion."""
         while prompt_text(prompt) and len(self._ids(completion, prompt)["input_ids"]) > limit:
             # Cut a quarter at a time, because the prompt is tokenized again after each cut.
             prompt = _without_first_quarter(prompt)
@@ -262,7 +262,7 @@ class Classifier:
         return min((limit for limit in limits if limit and limit < _BEYOND), default=_NO_LIMIT_NAMED)
 
     def _chosen(self, count: int, label: int | str | None) -> int:
-        """Return the index of the label that gives the score, out of `count` labels."""
+        """Return the index of the label that determines the score, out of `count` labels."""
         names = {str(name): number for number, name in (getattr(self.config, "id2label", None) or {}).items()}
         if label is None and count == 1:
             return 0
@@ -308,7 +308,7 @@ def loaded(weights: Weights, process: int) -> Classifier:
 
 @contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """Turn dropout off, and restore the modes of all submodules afterwards, in case the model is being trained."""
+    """Turn off dropout, and restore the modes of all submodules afterward, in case the model is being trained."""
     training = [part for part in model.modules() if part.training]
     model.eval()
     try:
@@ -319,7 +319,7 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 def _own_device() -> str:
-    """Return the GPU of this rank, or "cpu". The trainer has set the current GPU, but only for its own thread."""
+    """Return this rank's GPU, or "cpu". The trainer has set the current GPU, but only for its own thread."""
     import torch
 
     if not torch.cuda.is_available():
@@ -347,7 +347,7 @@ def _without_first_quarter(prompt: Prompt) -> Prompt:
 
 
 def _each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """Return messages, or a text, with `change` applied to all their texts."""
+    """Return text, or messages, with `change` applied to all text."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
@@ -399,13 +399,13 @@ def reward_model(
     """Return a reward that scores completions with a sequence classifier, such as one trained on preferences.
 
     ``rk.normalize(rk.reward_model("org/name"))`` makes the logits comparable to other rewards. ``rk.gate(when=form,
-    then=rk.reward_model("org/name", probability=True))`` skips completions in the wrong format.
+    then=rk.reward_model("org/name", probability=True))`` skips completions with an incorrect format.
 
-    The model reads the same tokens as a reward model in TRL's own list of reward functions. Chat messages are formatted
+    The model receives the same tokens as a reward model in TRL's list of reward functions. Chat messages are formatted
     with the tokenizer's chat template. A text prompt is directly followed by the completion, without a template or
-    special tokens. Three differences protect training. Thinking is skipped, unless ``show_thinking=True``. Special
-    tokens in a completion are broken up, so that it cannot end its turn and praise itself in the next one. Long inputs
-    are truncated. If a completion's score is not finite, only that completion fails.
+    special tokens. Three differences from TRL protect training. Thinking is skipped unless ``show_thinking=True``.
+    Special tokens in a completion are broken up, so that a completion cannot end its turn and praise itself in the next
+    turn. Long inputs are truncated. If a completion's score is not finite, only that completion fails.
 
     Without prompts, the completion is the only message. If the tokenizer has no template, it adds its special tokens to
     the completion, or to the chat prompt and completion as a pair.
@@ -414,21 +414,23 @@ def reward_model(
         model: a name or folder that transformers can load (once per process, on first use), or a module that accepts
             ``input_ids`` and ``attention_mask`` and returns ``logits``.
         tokenizer: a tokenizer or its name, by default the name in `model`. Required if `model` is a module.
-        label: the index or name of the label whose logit is the score. Required if there are several labels.
-        probability: if True, the score is the label's probability (sigmoid of one logit, softmax of several) instead.
-        bounds: the bounds of the scores, by default (0, 1) for a probability, and infinite for a logit.
+        label: the index or name of the label with the logit that is used as the score. Required if there are several
+            labels.
+        probability: if True, the score is the label's probability (the sigmoid of one logit, or the softmax of several)
+            instead of its logit.
+        bounds: the lowest and the highest score, by default (0, 1) for a probability and infinite for a logit.
         batch_size: the number of completions scored together, at least 1. It is halved if memory runs out. Batches and
-            completions are padded to fixed sizes, so a score does not depend on the other completions in the batch.
-        max_length: the maximum number of tokens in the prompt and the completion together. If there are more, first the
-            beginning of the prompt is removed, then the end of the completion, and the note mentions it. By default,
-            the limit of the model or the tokenizer.
-        device: a device such as "cuda:1", by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays
-            on its device.
-        dtype: the type for the loaded weights, such as "bfloat16". "auto" uses the type in the file.
+            completions are padded to fixed sizes, so a score does not depend on other completions in the batch.
+        max_length: the maximum total number of tokens in the prompt and the completion. If there are more, the
+            beginning of the prompt is removed first, then the end of the completion, and the note mentions the
+            truncation. The default is the limit of the model or the tokenizer.
+        device: a device such as "cuda:1". The default is this rank's GPU (``LOCAL_RANK``), or the CPU if there is no
+            GPU. A module stays on its device.
+        dtype: the data type for the loaded weights, such as "bfloat16". "auto" uses the type in the file.
         revision: the branch, tag, or commit to load.
-        show_thinking: if True, the text that the model scores includes the thinking.
+        show_thinking: if True, the model's input includes the thinking.
         name: the name of the component.
-        on_failure: the score of a completion that could not be scored, as in ``rk.reward``.
+        on_failure: the score for a completion that could not be scored, as in ``rk.reward``.
 
     Raises:
         MissingExtraError: torch or transformers is not installed.
@@ -486,7 +488,7 @@ class Reader:
 
 @final
 class _Queue:
-    """A queue that collects all completions that one reader is asked for at the same time, and scores them together."""
+    """A queue that collects all concurrent completions for one reader and scores them in batches."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader

@@ -1,4 +1,4 @@
-"""A judge that scores one completion at a time: it asks for a verdict, and converts it to a score with a note."""
+"""A judge that scores one completion at a time: it requests a verdict and converts it to a score with a note."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = logging.getLogger("rewardkit.rewards.judges")
 
 @dataclass(frozen=True)
 class SampleJudge:
-    """A judge of single completions. A canary that takes longer than `patience` seconds has no verdict."""
+    """A judge for single completions. A canary that takes longer than `patience` seconds has no verdict."""
 
     brief: Brief
     form: Form
@@ -46,7 +46,7 @@ class SampleJudge:
         return Score(sum(scores.values()) / len(scores), note(verdict.reason, reported(excerpt, completion)), parts)
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """Return the results of one batch, and the usage of the judge for them and for the canaries."""
+        """Return the results for one batch, and the judge's usage for these results and the canaries."""
         return await metered(self._with_canaries(calls))
 
     def describe(self) -> str:
@@ -74,7 +74,7 @@ class SampleJudge:
         return results
 
     async def _canary_score(self, canary: Canary) -> float | None:
-        """Return the current score of a canary on the judge's scale; None if there is no verdict."""
+        """Return a canary's current score on the judge's scale; None if there is no verdict."""
         values = {"prompt": canary.prompt, **dict(canary.columns)}
         judge_prompt = self._conversation(shielded(canary.completion, self.brief.max_characters), values)
         try:
@@ -85,4 +85,4 @@ class SampleJudge:
 
 
 _batches: Counter[SampleJudge] = Counter()
-"""Judge -> the number of batches that it has scored in this process, for judges with canaries."""
+"""The number of batches that each judge with canaries has scored in this process."""

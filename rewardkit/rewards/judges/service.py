@@ -1,7 +1,7 @@
-"""Ask the model behind a judge: ``await ask(service, conversation)`` returns a verdict.
+"""Requests to the model behind a judge: ``await ask(service, conversation)`` returns a verdict.
 
 Verdicts come from the cache if possible. Equal concurrent conversations share one request. An invalid verdict is sent
-back once, together with the error; if the second one is also invalid, the sample fails.
+back once, with the error message. If the second verdict is also invalid, the sample fails.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ async def endpoint_of(access: Access) -> EndpointClient:
 
 
 class _Opened:
-    """The endpoint clients of one event loop."""
+    """The endpoint clients for one event loop."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -77,7 +77,7 @@ _opened: dict[asyncio.AbstractEventLoop, _Opened] = {}
 
 @atexit.register
 def _close_all() -> None:
-    """Close the clients whose loops are still running in other threads when the process exits."""
+    """When the process exits, close clients with loops that are still running in other threads."""
     for loop, opened in list(_opened.items()):
         if opened.process == os.getpid() and loop.is_running():
             with suppress(Exception):  # a loop that hangs must not delay the exit
@@ -85,7 +85,8 @@ def _close_all() -> None:
 
 
 _QUOTED = 2_000
-"""The number of characters of an invalid verdict that are quoted to the judge. Arbitrary: you pay for each token."""
+"""The number of characters quoted to the judge from an invalid verdict. The limit is arbitrary: you pay for each
+token."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Service:
         return self.endpoint.model
 
     def describe(self) -> str:
-        """Return all settings that can change a verdict, for fingerprints: not the address or the limits on speed."""
+        """Return all settings that can change a verdict, for fingerprints, without the address and the rate limits."""
         return f"Service({self.model!r}, {self.endpoint.sampling!r})"
 
 
@@ -120,7 +121,7 @@ class Conversation:
     form: Form
 
     def key(self, service: Service) -> str:
-        """Return the cache key: conversations with the same key share a verdict."""
+        """Return the cache key. Conversations with the same key share a verdict."""
         return key_of(
             model=service.model,
             sampling=service.endpoint.sampling,
@@ -137,14 +138,14 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
     """Return the verdict on one conversation.
 
     Args:
-        service: the model to ask.
+        service: the model behind the judge.
         conversation: the prompt, and the form of the verdict.
         shared: if True, equal concurrent conversations share one request.
-        fresh: if True, ask the judge without using the cache.
+        fresh: if True, call the judge without using the cache.
 
     Raises:
-        NoVerdict: the judge gives no verdict on this conversation.
-        RewardFailure: the judge is unavailable at the moment, or the budget is spent.
+        NoVerdict: the judge does not return a verdict on this conversation.
+        RewardFailure: the judge is temporarily unavailable, or the budget is exhausted.
         RunStopped: the endpoint refuses all requests, or another error stops the run.
     """
     key = conversation.key(service)
@@ -159,7 +160,7 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
 
 
 async def _cached_verdict(service: Service, conversation: Conversation, key: str) -> Verdict | None:
-    """Return the cached verdict; None if there is none and the judge may be asked."""
+    """Return the cached verdict; None if there is none and the judge may be called."""
     if service.cache is None:
         return None
     text = await asyncio.to_thread(service.cache.get, key)

@@ -1,8 +1,8 @@
-"""Protect a judge from the completions that it judges.
+"""Protection for a judge from the completions that it judges.
 
 ``shielded("Paris\\u202e", 100).text`` is ``Paris\\u202e`` with the control character spelled out, between two
-delimiters with a nonce. A completion cannot know the nonce, so it cannot forge the end delimiter. Text that addresses
-the judge is reported, but not penalized.
+delimiters with a nonce. A completion cannot predict the nonce, so it cannot forge the end delimiter. Text that
+addresses the judge is reported but not penalized.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from rewardkit.text.visibility import unmasked
 
 NONCE = "\x00"
-"""The placeholder for the nonce, replaced when a conversation is sent. Escaped text never contains it."""
+"""The placeholder for the nonce. It is replaced when a conversation is sent. Escaped text never contains it."""
 
 _SECRET = secrets.token_bytes(32)
 _KEPT_CONTROLS = "\n\t"
 _JOINERS = "\u200c\u200d"
-"""The zero-width joiners, invisible characters that Persian, Hindi and emoji need."""
+"""The zero-width joiners, invisible characters that are necessary in Persian, Hindi, and emoji."""
 
 _CHAT_TOKEN = re.compile(
     r"<(?=(?:\|[^|<>\s]{1,40}\||\uff5c[^<>]{1,40}\uff5c|/?s|bos|eos|pad|unk|sop|eop|role|start_of_turn|end_of_turn"
@@ -33,7 +33,8 @@ _CHAT_TOKEN = re.compile(
 """The first character of a chat template token, which a server might read as the end of a turn."""
 
 _THINKING = re.compile(r"<(?=/?think(?:ing)?>)", re.IGNORECASE)
-"""The first character of a thinking tag. If a judge quotes such a tag, it must not look like one of the judge's own."""
+"""The first character of a thinking tag. If a judge quotes such a tag, it must not look like one of the judge's own
+tags."""
 
 # "Human:" at the beginning of a line; not "a human: me", which is prose.
 _TURN = re.compile(r"^[ \t]{0,9}(?:Human|Assistant|System)[ \t]{0,9}:", re.MULTILINE)
@@ -80,7 +81,7 @@ _SUSPICIOUS = {
 
 @dataclass(frozen=True, slots=True)
 class Shielded:
-    """A completion as shown to a judge, and short descriptions of the ``suspicious`` patterns in it."""
+    """A completion as shown to a judge, with short descriptions of its ``suspicious`` patterns."""
 
     text: str
     suspicious: tuple[str, ...]
@@ -97,7 +98,7 @@ def shielded(completion: str, max_characters: int, name: str = "completion") -> 
 
 
 def _ends(text: str, most: int, between: str) -> str:
-    """Return `text`, or if it is longer than `most` characters, its beginning and end joined by `between`."""
+    """Return `text` or, if it is longer than `most` characters, its beginning and end joined by `between`."""
     # Arbitrary: three quarters for the beginning, which shows the approach, and a quarter for the end with the answer.
     tail_length = most // 4
     return text if len(text) <= most else f"{text[: most - tail_length]}{between}{text[len(text) - tail_length :]}"
@@ -118,12 +119,12 @@ def suspicious(text: str) -> tuple[str, ...]:
 
 
 def nonce_of(key: str) -> str:
-    """Return the nonce for the conversation with this cache key, derived from a secret of this process."""
+    """Return the nonce for the conversation with this cache key, derived from this process's secret."""
     return hmac.new(_SECRET, key.encode(), hashlib.sha256).hexdigest()[:16]
 
 
 def escaped(text: str) -> str:
-    """Spell out everything in `text` that could mislead a judge: control and bidi characters, chat template tokens.
+    """Spell out the parts of `text` that could mislead a judge: control and bidi characters, and chat template tokens.
 
     >>> escaped("a\\u202eb")
     'a\\\\u202eb'

@@ -1,6 +1,6 @@
 """Transcripts: trajectories written as text for a judge, turn by turn.
 
-Every line of content is indented, so nothing that a model or a tool wrote can look like the heading of a turn.
+Every line of content is indented, so text from a model or a tool cannot look like a turn's heading.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from rewardkit.batch.trajectory import Trajectory
 from rewardkit.text.visibility import spoken_text
 
 RESULT_CHARACTERS = 2_000
-"""The maximum number of characters shown of one result. Arbitrary: a tool may return a whole file, and you pay for each
-token that the judge reads."""
+"""The maximum number of characters shown from one result. The limit is arbitrary: a tool may return a whole file, and
+you pay for each token that the judge reads."""
 
 _ENDS = {
     "answered": "the assistant answered",
@@ -27,7 +27,7 @@ _ENDS = {
 @final
 @dataclass(frozen=True)
 class Transcript:
-    """A function that writes a trajectory as text with named roles, calls and results; it shortens long results."""
+    """A function that writes a trajectory as text with named roles, calls, and results. It shortens long results."""
 
     show_thinking: bool = False
 

@@ -1,6 +1,6 @@
-"""Count a judge's usage per batch: ``tally().numbers()["judge_calls"]``.
+"""A judge's usage per batch: ``tally().numbers()["judge_calls"]``.
 
-The tally is in a context variable, so that a client shared by many judges counts each call for the right batch.
+The tally is in a context variable, so that a client shared by many judges counts each call for the correct batch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 @dataclass
 class Tally:
-    """A judge's usage in one batch. ``seconds`` holds the duration of each call, ``failures`` a count per kind."""
+    """A judge's usage in one batch: ``seconds`` has the duration of each call, ``failures`` the count of each kind."""
 
     calls: int = 0
     cache_hits: int = 0
@@ -64,12 +64,12 @@ TALLY: ContextVar[Tally] = ContextVar("TALLY")
 
 
 def tally() -> Tally:
-    """Return the tally of the current batch; outside a batch, a new one that is discarded."""
+    """Return the current batch's tally. Outside a batch, return a new tally that is discarded."""
     return TALLY.get(None) or Tally()
 
 
 async def metered(work: Awaitable[_T]) -> tuple[_T, Tally]:
-    """Await `work`, and return the result and a tally of the usage."""
+    """Await `work`, and return its result and a usage tally."""
     counted = Tally()
     token = TALLY.set(counted)
     try:

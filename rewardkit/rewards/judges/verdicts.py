@@ -1,7 +1,7 @@
-"""Parse and check the verdict of a judge: ``Scale(0, 10).read('{"reason": "short", "score": 7}')``.
+"""Parsers and checks for a judge's verdict: ``Scale(0, 10).read('{"reason": "short", "score": 7}')``.
 
-A form describes a verdict as a JSON schema and in words, and parses it. Nothing is repaired, guessed or clamped: a text
-that does not match raises `Malformed`, with a message that goes back to the judge.
+A form describes a verdict as a JSON schema and in words, and parses it. Verdicts are not repaired, guessed, or clamped:
+for text that does not match, the form raises `Malformed` with a message that is sent back to the judge.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FENCE = "```"
 
 
 class Malformed(Exception):
-    """The text is not a valid verdict. The message goes to the judge and into the sample's note."""
+    """The text is not a valid verdict. The message is sent to the judge and added to the sample's note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +37,33 @@ class Verdict:
 
 
 class Form(ABC):
-    """The form of a verdict: the questions, and how the answers become scores."""
+    """A verdict's form: the questions, and the conversion of answers to scores."""
 
     @property
     @abstractmethod
     def questions(self) -> Mapping[str, Question]:
-        """The questions by name, which is the field name in the JSON."""
+        """The questions by name, which is also the JSON field name."""
 
     @abstractmethod
     def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
-        """Return the scores, from 0 (worst) to 1 (best), by question, checklist item or identifier."""
+        """Return the scores, from 0 (worst) to 1 (best), by question, checklist item, or identifier."""
 
     def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
         """Return the answers that give these `scores`, for an example: one number, or a mapping by name."""
         return tuple(dict(scores).items())
 
     def checked(self, verdict: Verdict) -> Verdict:
-        """Return `verdict`, whose fields already have the right types; raise `Malformed` if they are inconsistent."""
+        """Return `verdict`; raise `Malformed` if its fields, which already have the correct types, are inconsistent."""
         return verdict
 
     @final
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema. It leaves out the ranges of numbers, because not all servers support them."""
+        """Return the JSON schema. It omits number ranges because not all servers support them."""
         return _schema(self)
 
     @final
     def instructions(self) -> str:
-        """Return the instructions that tell the judge how to write the verdict."""
+        """Return the judge's instructions for the format of the verdict."""
         return _instructions(self)
 
     @final
@@ -86,7 +86,7 @@ class Form(ABC):
 
     @final
     def written(self, answers: Mapping[str, Any], reason: str) -> str:
-        """Return a verdict as text, the way a judge would write it, for examples."""
+        """Return a verdict as text, as a judge would write it, for examples."""
         return f"```json\n{json.dumps({'reason': reason, **answers}, ensure_ascii=False)}\n```"
 
 
@@ -149,7 +149,7 @@ class Scales(Form):
 @final
 @dataclass(frozen=True)
 class Checklist(Form):
-    """Yes or no for each item. In the JSON, the items are numbered."""
+    """A yes-or-no answer for each item. Items are numbered in the JSON."""
 
     items: tuple[str, ...]
 
@@ -224,9 +224,9 @@ def _instructions(form: Form) -> str:
 
 @lru_cache(maxsize=64)
 def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
-    """Return a strict pydantic model of the verdict, and a mapping model field -> question name.
+    """Return a strict pydantic model for the verdict, and a mapping from the model's fields to question names.
 
-    The model's fields are numbered, because the name of a question need not be an identifier.
+    The model's fields are numbered because a question's name need not be an identifier.
     """
     named = {f"field_{number}": name for number, name in enumerate(form.questions)}
     definitions: dict[str, Any] = {
@@ -237,10 +237,10 @@ def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
 
 
 def _only_json(text: str) -> Parsed:
-    """Parse the only JSON object in `text`: either bare, or in a single fenced block at the end.
+    """Parse the only JSON object in `text`, which is either bare or in a single fenced block at the end.
 
-    A judge may quote a completion, and a completion may contain a verdict in a fenced block. So if a verdict could be
-    read from several places, the result is an error.
+    A judge may quote a completion, and a completion may contain a verdict in a fenced block. Therefore, if a verdict
+    could be read from several places, an error is raised.
     """
     whole_answer = _find_json(text.strip())
     thinking, end, answer = spoken_text(text).partition("</think>")  # in case the server did not remove it

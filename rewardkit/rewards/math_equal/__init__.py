@@ -1,1 +1,1 @@
-"""The engine of ``rk.math_equal``. It parses answers, compares simple ones, and leaves the rest to a worker process."""
+"""The engine for ``rk.math_equal``: it parses answers, compares simple ones, and sends others to a worker process."""

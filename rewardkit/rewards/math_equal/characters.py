@@ -1,6 +1,6 @@
-r"""Tables of the normal form of commands and characters in mathematical text: ``\dfrac`` becomes ``\frac``.
+r"""Tables of normal forms for commands and characters in mathematical text: ``\dfrac`` becomes ``\frac``.
 
-`notation.clean` applies the tables. They do not cover the arguments of commands.
+`notation.clean` applies the tables. They do not cover commands' arguments.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega
 """
 _GREEK = {letter: f"\\{name} " for letter, name in zip(_GREEK_LETTERS, GREEK_NAMES.split(), strict=True)}
 _WIDE = {chr(0xFF01 + place): chr(0x21 + place) for place in range(0x5E)}
-"""Full-width character -> ASCII character, for Chinese text."""
+"""A map from full-width characters to ASCII characters, for Chinese text."""
 
 REPLACED = (
     dict.fromkeys(_SPACES, " ")

@@ -1,9 +1,9 @@
-r"""Compare formulas without functions exactly: ``\frac{1}{\sqrt{3}}`` equals ``\frac{\sqrt{3}}{3}``.
+r"""Exact comparison of formulas without functions: ``\frac{1}{\sqrt{3}}`` equals ``\frac{\sqrt{3}}{3}``.
 
 A formula is a quotient of two polynomials with rational coefficients. The polynomials contain variables, ``\pi``,
-``e``, and one letter for the square root of each prime and of -1, whose square is known. Formulas form a field, in
-which a/b = c/d if and only if ad = cb. Everything else (functions, roots of sums, variables in exponents) is left to
-computer algebra.
+``e``, and one letter for the square root of each prime and of -1. The squares of these letters are known. Formulas form
+a field, in which a/b = c/d if and only if ad = cb. Computer algebra handles everything else (functions, roots of sums,
+variables in exponents).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_RADICAND = 1_000_000
 
 _Result = TypeVar("_Result")
 Monomial = tuple[tuple[str, int], ...]
-"""(letter, power) pairs, sorted. A letter that starts with a root sign is the root of the number after it."""
+"""Sorted (letter, power) pairs. A letter that starts with a root sign is the root of the number after the sign."""
 
 Polynomial = dict[Monomial, Fraction]
 
@@ -47,7 +47,7 @@ class Formula:
     Attributes:
         above: the numerator.
         below: the denominator.
-        arithmetic: the number of operations between rational numbers that the formula, as written, leaves to be done.
+        arithmetic: the number of unevaluated operations between rational numbers in the formula as written.
     """
 
     above: Polynomial
@@ -91,7 +91,7 @@ class Formula:
 
 
 def formula(cleaned: str) -> Formula | None:
-    """Parse a cleaned text as a formula; return None if it is not one, or is too large."""
+    """Parse cleaned text as a formula; return None if it is not a formula or is too large."""
     if len(cleaned) > MAX_CHARACTERS:
         return None
     try:
@@ -111,7 +111,7 @@ def attempted(operation: Callable[[Formula, Formula], _Result], left: Formula, r
 
 
 def rational(value: Formula | None) -> Fraction | None:
-    """Return the value of a formula if it is rational, even if it only cancels out: 2 for 2π/π. Otherwise None."""
+    """Return a formula's value if it is rational, including after cancellation (2 for 2π/π); otherwise None."""
     if value is None or not value.above:
         return None if value is None else Fraction(0)
     monomial = next(iter(value.above))
@@ -122,13 +122,13 @@ def rational(value: Formula | None) -> Fraction | None:
 
 
 def variables(value: Formula) -> set[str]:
-    """Return the variables of a formula: all letters but constants and roots."""
+    """Return the variables in a formula: all letters except constants and roots."""
     polynomials = (value.above, value.below)
     return {letter for terms in polynomials for monomial in terms for letter, _ in monomial if _is_variable(letter)}
 
 
 def split_by(value: Formula, letter: str) -> tuple[Formula, Formula] | None:
-    """Return slope and intercept of a formula that is linear in `letter`; None if it is not linear."""
+    """Return the slope and intercept of a formula that is linear in `letter`; None if it is not linear."""
     if any(name == letter for monomial in value.below for name, _ in monomial):
         return None
     slope: Polynomial = {}
@@ -143,7 +143,7 @@ def split_by(value: Formula, letter: str) -> tuple[Formula, Formula] | None:
 
 
 def ratio(left: Formula, right: Formula) -> Fraction | None:
-    """Return the rational factor between the numerators, left divided by right; None if there is none."""
+    """Return the rational ratio of the numerators, left divided by right; None if there is none."""
     if not left.above or left.above.keys() != right.above.keys():
         return None
     ratios = {coefficient / right.above[monomial] for monomial, coefficient in left.above.items()}
@@ -151,16 +151,16 @@ def ratio(left: Formula, right: Formula) -> Fraction | None:
 
 
 def degree(value: Formula) -> int:
-    """Return the degree of the numerator; 0 if any of its coefficients is irrational."""
+    """Return the numerator's degree; 0 if any of its coefficients is irrational."""
     if not all(_is_variable(letter) for monomial in value.above for letter, _ in monomial):
         return 0
     return max((sum(power for _, power in monomial) for monomial in value.above), default=0)
 
 
 def bound(positive: Formula) -> tuple[str, Formula, bool] | None:
-    """Solve ``positive > 0`` for a formula that is linear in its only variable; None if it is not.
+    """Solve ``positive > 0`` for a formula that is linear in its only variable; return None for other formulas.
 
-    Return the variable, the bound, and whether the variable is above the bound.
+    The result is the variable, the bound, and whether the variable is above the bound.
     """
     variables = [(monomial, letter) for monomial in positive.above for letter, _ in monomial if _is_variable(letter)]
     if len(variables) != 1 or not positive.is_polynomial:
@@ -233,7 +233,7 @@ _FIELD = _Field()
 
 
 def infinity(sign: int) -> Formula:
-    """Return an infinite end of an interval, represented by a letter that no formula contains."""
+    """Return an infinite interval end, represented by a letter that no formula contains."""
     return Formula({(("∞", 1),): Fraction(sign)}, _ONE)
 
 
@@ -272,7 +272,7 @@ def _times(polynomial: Polynomial, other: Polynomial) -> Polynomial:
 
 
 def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
-    """Return the product of two monomials as an integer factor, from the squares of roots, and a monomial."""
+    """Return the product of two monomials as a monomial and an integer factor from the squares of roots."""
     factor = 1
     powers = dict(left)
     for letter, power in right:
@@ -284,7 +284,7 @@ def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
 
 
 def _square_free(number: int) -> tuple[int, list[int]]:
-    """Write the root of `number` as a coefficient times roots of primes: (2, [3]) for 12, (1, [-1]) for -1."""
+    """Return the root of `number` as a coefficient and primes under roots: (2, [3]) for 12, (1, [-1]) for -1."""
     if abs(number) > MAX_RADICAND:
         raise Unreadable
     coefficient, primes = 1, [-1] if number < 0 else []
@@ -309,7 +309,7 @@ _INFINITY = {"\\infty": 1, "+\\infty": 1, "-\\infty": -1, "+ \\infty": 1, "- \\i
 # Arbitrary: more than the number of different formulas in a batch.
 @lru_cache(maxsize=4096)
 def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
-    """Parse an expression, and return it as a formula or else as a plain number, and its unit."""
+    """Parse an expression. Return it as a formula, or else as a plain number, with its unit."""
     if text in _INFINITY:
         return infinity(_INFINITY[text]), None, ""
     closed_form = formula(text)
@@ -324,7 +324,7 @@ def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
 
 
 class ExactLeaves(Leaves):
-    """Exact comparisons of expressions, undecided (None) if one of them is outside the field of formulas."""
+    """Exact comparisons between expressions. The result is None if an expression is outside the field of formulas."""
 
     def same(self, gold: str, answer: str) -> Verdict:
         first, number, unit = value(gold)
@@ -389,7 +389,7 @@ def _units(relation: Node) -> list[str]:
 
 
 def _zero(relation: Node) -> Formula | None:
-    """Return the right side of a relation minus the left side; None if a side is not a formula."""
+    """Return a relation's right side minus its left side; None if a side is not a formula."""
     if any(part.kind != LEAF for part in relation.parts):
         return None
     left, right = (value(part.text)[0] for part in relation.parts)
@@ -405,7 +405,7 @@ class _Interval:
 
 
 def _interval(node: Node) -> _Interval | None:
-    """Return `node` as an interval; an inequality in one variable is also one: ``(3, \\infty)`` for ``2x > 6``."""
+    """Return a node, which may be an inequality in one variable, as an interval: ``(3, \\infty)`` for ``2x > 6``."""
     if node.kind in BRACKETS:
         if len(node.parts) != 2 or any(part.kind != LEAF for part in node.parts):
             return None
@@ -434,12 +434,12 @@ EXACT = ExactLeaves()
 
 
 def decide(gold: Node, answer: Node) -> Verdict:
-    """Compare two structures without computer algebra; return None if that cannot decide."""
+    """Compare two structures without computer algebra; return None if that is not possible."""
     return compare(gold, answer, EXACT)
 
 
 def arithmetic(node: Node) -> int | None:
-    """Count the arithmetic operations left to be done in `node`; None if an expression is outside the field."""
+    """Return the number of unevaluated arithmetic operations in `node`; None if an expression is outside the field."""
     if any(value(leaf) == (None, None, "") for leaf in node.leaves()):
         return None
     return count(node, _arithmetic)
@@ -451,5 +451,5 @@ def _arithmetic(text: str) -> int:
 
 
 def letters(node: Node) -> set[str]:
-    """Return the variables of all formulas in `node`."""
+    """Return the variables in all formulas in `node`."""
     return {letter for text in node.leaves() if (closed_form := value(text)[0]) for letter in variables(closed_form)}

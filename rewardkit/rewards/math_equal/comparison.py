@@ -1,7 +1,7 @@
-r"""Compare structures: ``\{1, 2\}`` equals ``2, 1``, but ``(1, 2)`` does not equal ``(2, 1)``.
+r"""Comparison of structures: ``\{1, 2\}`` equals ``2, 1``, but ``(1, 2)`` does not equal ``(2, 1)``.
 
-The rules are the same in this process, where the leaves are exact quotients of polynomials, and in the worker, where
-they are sympy expressions. An algebra returns None if it cannot decide.
+The rules are the same in this process, in which the leaves are exact quotients of polynomials, and in the worker, in
+which they are sympy expressions. An algebra returns None if it cannot decide.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INEQUALITIES = frozenset(("<", "\\le", "\\ne"))
 
 
 class Leaves(ABC):
-    """The comparisons of expressions that an algebra provides. A method returns None if the algebra cannot decide."""
+    """An algebra's comparisons between expressions. A method returns None if the algebra cannot decide."""
 
     @abstractmethod
     def same(self, gold: str, answer: str) -> Verdict:
@@ -96,7 +96,7 @@ def _are_pairs(gold: Node, answer: Node) -> bool:
 
 
 def _is_region(node: Node) -> bool:
-    """Return whether `node` is a set of numbers with more than one notation: ``x > 3``, ``(1, 2) \\cup (3, 4)``."""
+    """Return whether `node` is a set of numbers that has more than one notation: ``x > 3``, ``(1, 2) \\cup (3, 4)``."""
     return node.kind in _REAL_SETS or (
         node.kind == LIST and any(part.kind in _INEQUALITIES or _is_interval(part) for part in node.parts)
     )
@@ -162,7 +162,7 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
 
 
 def _names(node: Node) -> list[str]:
-    """Return the names in a list of equations: x and y in ``x = 1, y = 2``; an empty list if a part has no name."""
+    """Return the names in a list of equations, x and y for ``x = 1, y = 2``; an empty list if a part has no name."""
     names = [
         words_of_name(part.parts[0].text) or part.parts[0].text
         for part in node.parts
@@ -176,9 +176,10 @@ def _values(node: Node, names: list[str]) -> tuple[Node, ...]:
 
 
 def _in_usual_order(names: list[str], values: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Return the values in the order in which they are listed without names.
+    """Return the values in the order in which they would be listed without names.
 
-    That is alphabetical for consecutive letters such as x, y, z, and as written for other names, such as w, d, a.
+    The order is alphabetical for consecutive letters such as x, y, z. It stays unchanged for other names, such as w, d,
+    a.
     """
     codes = sorted(ord(name) for name in names if len(name) == 1)
     if not codes or len(codes) < len(names) or codes != list(range(codes[0], codes[0] + len(codes))):
@@ -232,7 +233,7 @@ def _in_order(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
 
 
 def _same_members(gold: Node, values: Sequence[Node], other_values: Sequence[Node], leaves: Leaves) -> Verdict:
-    """Compare without order. In a gold list that repeats a value, such as ``-1, 3, 3``, the number of times matters."""
+    """Compare lists without regard to order. If the gold list repeats a value, as in ``-1, 3, 3``, counts matter."""
     if gold.kind != LIST or len(set(values)) == len(values):
         return _same_items(values, other_values, leaves)
     if len(values) != len(other_values):
@@ -249,7 +250,7 @@ def _same_members(gold: Node, values: Sequence[Node], other_values: Sequence[Nod
 
 
 def _same_items(gold: Sequence[Node], answer: Sequence[Node], leaves: Leaves) -> Verdict:
-    """Compare without order or counts, but if `gold` repeats an item, the answer may not have more items."""
+    """Compare without regard to order or counts, but if `gold` repeats an item, the answer must not have more items."""
     if len(set(gold)) < len(gold) < len(answer):
         return False
 
@@ -281,9 +282,9 @@ def _all(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def count(node: Node, arithmetic: Callable[[str], int]) -> int:
-    """Count the arithmetic operations that the leaves leave to be done.
+    """Return the number of unevaluated arithmetic operations in the leaves.
 
-    An equation that names no value, such as ``x^2 + y^2 = 5^2``, counts as 0.
+    An equation that does not name a value, such as ``x^2 + y^2 = 5^2``, counts as 0.
     """
     if node.kind == LEAF:
         return arithmetic(node.text)

@@ -1,6 +1,6 @@
-r"""Compare expressions with sympy, for worker processes only: ``\sin 2x`` equals ``2 \sin x \cos x``.
+r"""Comparison of expressions with sympy, for worker processes only: ``\sin 2x`` equals ``2 \sin x \cos x``.
 
-Only the worker imports this module (see `workers`): it loads sympy, whose functions may hang or crash.
+Only the worker imports this module (see `workers`), because it loads sympy, in which functions may hang or crash.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from rewardkit.rewards.math_equal.units import clash, differ, without_unit
 
 DEGREE = sympy.Symbol("°", positive=True)
 _BASE = sympy.Symbol("base of log", positive=True)
-"""The base of ``\\log`` if none is written: 10 or e, depending on the author."""
+"""The base of ``\\log`` if no base is written: 10 or e, depending on the author."""
 
 
 class GreatestDivisor(sympy.Function):  # type: ignore[misc]  # sympy is not typed
-    """The greatest common divisor of integers. The one of sympy is for polynomials: there, gcd(a, b) is 1."""
+    """The greatest common divisor of integers. Sympy's gcd is for polynomials, for which gcd(a, b) is 1."""
 
     @classmethod
     def eval(cls, *arguments: Any) -> Any:
@@ -83,7 +83,7 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 class _Sympy(Algebra[Any]):
-    """The algebra of sympy expressions, which sympy evaluates on construction."""
+    """The algebra of sympy expressions, which sympy evaluates when they are created."""
 
     def constant(self, value: Fraction) -> Any:
         return sympy.Rational(value.numerator, value.denominator)
@@ -149,12 +149,12 @@ _WRITTEN_OUT = re.compile(r"\\(?:sum|prod|lim|i*nt|det|mod|pmod|partial|nabla|be
 
 
 def expression(text: str) -> tuple[Any, int]:
-    """Parse a cleaned text, and return the sympy expression and the number of arithmetic operations left to be done.
+    """Parse cleaned text, and return the sympy expression and the number of unevaluated arithmetic operations.
 
     Only operations between rational numbers count.
 
     Raises:
-        Unreadable: `text` is not an expression, or has no value.
+        Unreadable: `text` is not an expression or has no value.
     """
     if text in _INFINITE:
         return _INFINITE[text], 0
@@ -166,7 +166,7 @@ def expression(text: str) -> tuple[Any, int]:
 
 
 def is_operator(text: str) -> bool:
-    r"""Return whether `text` has an operator that the grammar leaves to math-verify: ``\sum``, ``\int``, ``\lim``."""
+    r"""Return whether `text` has an operator that only math-verify can parse: ``\sum``, ``\int``, ``\lim``."""
     return _WRITTEN_OUT.search(text) is not None
 
 
@@ -180,8 +180,8 @@ DIGITS = 160
 AGREEMENT = 120
 MAX_SIZE = 60.0
 ENOUGH = 5
-"""The number of points at which two expressions must agree. Arbitrary: in practice, different answers do not agree at
-that many unusual fractions."""
+"""The number of points at which two expressions must agree. The number is arbitrary: in practice, different answers do
+not agree at that many unusual fractions."""
 
 # Fractions of both signs, above and below 1, because arcsines, roots and logarithms are defined only on parts of the
 # line.
@@ -193,28 +193,29 @@ _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
 # Points in three quadrants, off the real line, because a real number equals its conjugate.
 _OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
 _FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)
-"""Integers, at which floors jump. They are far enough apart to be on both sides of the points at which an absolute
-value or a binomial changes."""
+"""Test points at integers, where floors jump. They are far enough apart to be on both sides of the points at which an
+absolute value or a binomial changes."""
 
 _PIECEWISE = (
     sympy.Abs, sympy.Max, sympy.Min, sympy.floor, sympy.ceiling, sympy.Piecewise, sympy.Mod, sympy.sign, sympy.log,
     sympy.asin, sympy.acos, sympy.atan, sympy.acot, sympy.asec, sympy.acsc,
 )  # fmt: skip
-"""Functions that can equal different formulas in different places, as roots can."""
+"""Functions that, like roots, can equal different formulas in different places."""
 
 _INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
 _JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
 MAX_NUMBERS = 6
-"""The number of constants in a formula around which more points are tested. Arbitrary: each adds four points, and a
-formula has few constants at which it jumps."""
+"""The maximum number of constants in a formula around which more points are tested. The limit is arbitrary: each
+constant adds four points, and a formula has few constants at which it jumps."""
 FEW = 6
-"""The number of points of `_FAR` for functions without jumps. Arbitrary: both signs at three distances."""
+"""The number of points from `_FAR` for functions without jumps. The number is arbitrary: both signs at three
+distances."""
 
 
 # Arbitrary: the size only bounds the worker's memory.
 @lru_cache(maxsize=1024)
 def identical(first: Any, second: Any) -> bool:
-    """Return whether two expressions are equal wherever both are defined."""
+    """Return whether two expressions are equal at all points at which both are defined."""
     if first == second:
         return True
     if first.has(sympy.oo, -sympy.oo) or second.has(sympy.oo, -sympy.oo):
@@ -264,7 +265,7 @@ def _points(letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
 
 
 def _other_points(expressions: Any, letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
-    """Yield additional points, which detect expressions that differ only piecewise or only off the real line."""
+    """Yield additional points, to detect expressions that differ only piecewise or only off the real line."""
     planes = [letter for letter in letters if letter.is_real is None]
     if planes and not expressions.has(sympy.Max, sympy.Min):
         for row in range(len(_OFF_AXIS)):
@@ -303,7 +304,7 @@ def _jumps(expressions: Any, letters: list[Any]) -> Iterator[Any]:
 
 
 def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | None:
-    """Return whether two numbers agree; None if one of them is undefined or their digits do not prove equality."""
+    """Return whether two numbers agree; None if either is undefined or their digits do not prove equality."""
     if left == right:
         return True
     if left.has(sympy.nan, sympy.zoo, sympy.oo) or right.has(sympy.nan, sympy.zoo, sympy.oo):
@@ -328,7 +329,7 @@ def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | N
 
 
 def _size(number: Any) -> float:
-    """Return an upper bound on the digits of a number without letters, which is large if any part is large or tiny."""
+    """Return an upper bound on the digits in a number without letters. It is large if any part is large or tiny."""
     if number.is_Rational:
         return float(len(str(abs(number.p))) + len(str(number.q)) - 1)
     if isinstance(number, sympy.exp):
@@ -355,18 +356,19 @@ def _height(number: Any) -> float:
 
 
 MAX_ENDS = 24
-"""The maximum number of interval ends. Arbitrary: each adds two cells in which both sets have to be evaluated."""
+"""The maximum number of interval ends. The limit is arbitrary: each end adds two cells in which both sets must be
+evaluated."""
 MAX_DEGREE = 6
-"""The maximum degree of an inequality. Arbitrary: answers have low degrees, and finding the roots takes longer with
-each degree."""
+"""The maximum degree of an inequality. The limit is arbitrary: answers have low degrees, and finding roots takes longer
+for higher degrees."""
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell of the real line: one of the ends, or an open interval between two neighboring ends.
+    """A cell on the real line: an end, or an open interval between two neighboring ends.
 
     Attributes:
-        place: the position of the cell on the line: 2 for the first end, 4 for the second, odd numbers for intervals.
+        place: the cell's position on the line: 2 for the first end, 4 for the second, and odd numbers for intervals.
         sample: a point in the cell.
     """
 
@@ -384,7 +386,7 @@ def same_set(gold: Node, answer: Node) -> bool:
     """Return whether two structures contain the same real numbers.
 
     Raises:
-        Unreadable: a part is not a set of real numbers, or the order of its ends is unknown.
+        Unreadable: a part is not a set of real numbers, or the order of the ends is unknown.
     """
     variables = {letter for node in (gold, answer) for letter in _variables(node)}
     if len(variables) > 1:
@@ -394,7 +396,7 @@ def same_set(gold: Node, answer: Node) -> bool:
 
 
 def _variables(node: Node) -> set[str]:
-    """Return the variables whose values `node` describes."""
+    """Return the variables for which `node` describes values."""
     if node.kind == ORDER:
         return {letter for pair in _pairs(node) for letter in _variables(pair)}
     if node.kind in BRACKETS or node.kind == BUILDER:
@@ -427,7 +429,7 @@ def _difference(node: Node) -> Any:
 
 
 def _roots(node: Node) -> list[Any]:
-    """Return the points at which an inequality in one variable may start or stop holding."""
+    """Return the points at which an inequality in one variable may become true or false."""
     difference = _difference(node)
     roots: list[Any] = []
     sizes = list(difference.atoms(sympy.Abs))
@@ -459,7 +461,7 @@ def _polynomial_roots(difference: Any) -> list[Any]:
 
 
 class _Line:
-    """The real line, divided into cells at the ends of intervals."""
+    """The real line, divided into cells at interval ends."""
 
     def __init__(self, ends: list[Any]) -> None:
         if len(ends) > MAX_ENDS:
@@ -540,7 +542,7 @@ _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 # Arbitrary: the size only bounds the worker's memory.
 @lru_cache(maxsize=2048)
 def leaf(text: str) -> tuple[Any, int, str]:
-    """Return the sympy expression of a text, the number of arithmetic operations left to be done, and the unit."""
+    """Return the sympy expression for a text, the number of unevaluated arithmetic operations, and the unit."""
     number = read(text)
     if number is not None:
         value = number.value / 100 if number.percent else number.value
@@ -576,7 +578,7 @@ def _as_fraction(decimal: re.Match[str]) -> str:
 
 
 class SymbolicLeaves(Leaves):
-    """Comparisons by sympy. Expressions that cannot be parsed raise `Unreadable`."""
+    """Comparisons with sympy. They raise `Unreadable` if an expression cannot be parsed."""
 
     def same(self, gold: str, answer: str) -> bool:
         left, _, unit = leaf(gold)
@@ -628,7 +630,7 @@ class SymbolicLeaves(Leaves):
 
 
 def arithmetic(text: str) -> int:
-    """Return the number of operations between rational numbers that are left to be done in an expression."""
+    """Return the number of unevaluated operations between rational numbers in an expression."""
     return leaf(text)[1]
 
 
@@ -636,11 +638,11 @@ warnings.simplefilter("ignore")
 
 _LEAVES = SymbolicLeaves()
 _UNREADABLE = (Unreadable, ArithmeticError, AttributeError, TypeError, ValueError, NotImplementedError, KeyError)
-"""Errors that sympy raises for unsupported input. Errors that should end the worker are left out."""
+"""Errors that sympy raises for unsupported input, except errors that must end the worker."""
 
 
 def check(gold: str) -> str:
-    """Check that a gold answer can be parsed and evaluated, and return the reason if it cannot, otherwise ""."""
+    """Return "" if a gold answer can be parsed and evaluated, else the reason why it cannot."""
     try:
         structure = _parsed(gold)
         for text in structure.leaves():
@@ -653,13 +655,13 @@ def check(gold: str) -> str:
 def compare(
     gold: str, sides: tuple[str, ...], bounds: tuple[Fraction, Fraction] | None = None, *, evaluated: bool
 ) -> str:
-    """Compare an answer with the gold answer, and return the reason for a mismatch, or "" if they are equal.
+    """Compare an answer with the gold answer. Return the reason for a mismatch, or "" if they are equal.
 
     Args:
         gold: the gold answer.
-        sides: the sides of the equation in the answer, all of which must equal `gold`; the last one is the result.
-        bounds: the interval in which the result must be; None for no limits.
-        evaluated: if True, the result must not leave more arithmetic to be done than the gold answer.
+        sides: the sides of the equation in the answer. All of them must equal `gold`, and the last one is the result.
+        bounds: the interval that must contain the result; None for no limits.
+        evaluated: if True, the result must not contain more unevaluated arithmetic than the gold answer.
     """
     expected = _parsed(gold)
     for side in sides:
@@ -676,7 +678,7 @@ def compare(
 
 
 def near(text: str, low: Fraction, high: Fraction) -> str:
-    """Check that an expression is a number between `low` and `high`; return the reason if it is not, otherwise ""."""
+    """Return "" if an expression is a number between `low` and `high`, else the reason why it is not."""
     try:
         value = leaf(text)[0]
         # 30 digits are more than any rounded answer has.
@@ -690,7 +692,7 @@ def near(text: str, low: Fraction, high: Fraction) -> str:
 # Arbitrary: the size only bounds the worker's memory.
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> Node:
-    """Parse a text, with a cache, because each gold answer is compared with all completions of its prompt."""
+    """Parse text with a cache, because each gold answer is compared with all completions for its prompt."""
     return parse(text)
 
 

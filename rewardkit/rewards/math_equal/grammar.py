@@ -1,8 +1,8 @@
-r"""The grammar of expressions: sums of products of powers, parsed from left to right in any algebra.
+r"""The grammar for expressions: sums of products of powers, parsed from left to right in any algebra.
 
-`closed_form` uses the grammar with exact polynomials, in this process; `computer_algebra` uses it with sympy, in a
-worker. Every character must have a meaning. Unknown characters make a text unreadable, and so does ambiguous notation
-(``1/2x``, ``\sin x/2``), because a wrong guess would reward a wrong answer.
+`closed_form` uses the grammar with exact polynomials in this process, and `computer_algebra` uses it with sympy in a
+worker. Every character must have a meaning. Text with unknown characters is unreadable, and so is ambiguous notation
+(``1/2x``, ``\sin x/2``), because an incorrect guess would reward an incorrect answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from rewardkit.rewards.math_equal.characters import FUNCTIONS, GREEK_NAMES
 
 MAX_DEPTH = 16
-"""The maximum depth of nesting. Arbitrary: the reader recurses once per level, and answers have only a few levels."""
+"""The maximum nesting depth. The limit is arbitrary: the reader recurses once per level, and answers have only a few
+levels."""
 
 V = TypeVar("V", bound="Expression")
 
@@ -34,7 +35,7 @@ _FLOORS = {"\\lfloor": "\\rfloor", "\\lceil": "\\rceil"}
 VECTORS = ("\\vec ", "\\overrightarrow ")
 _KINDS = ("real", "imaginary", "complex")
 _APPLIED = frozenset("fghFGW")
-"""Letters that name a function if a parenthesis follows: f(2) is not twice f."""
+"""Letters that name a function if a parenthesis follows: f(2) is not f times 2."""
 
 # "\frac{dy}{dx}" is a derivative, but "\frac{d}{2}" is a quotient.
 _DERIVATIVE = re.compile(r"\\frac\{(?:d|\\partial)[^{}]*\}\{\s*(?:d|\\partial)\s*[A-Za-z]")
@@ -50,11 +51,11 @@ def is_product(word: str) -> bool:
 
 
 class Unreadable(Exception):
-    """The text is not an expression of this grammar, or the algebra cannot represent it."""
+    """The text is not an expression in this grammar, or the algebra cannot represent it."""
 
 
 class Expression(Protocol):
-    """A value of an algebra. The operators raise `Unreadable` if the result is undefined."""
+    """A value in an algebra. The operators raise `Unreadable` if the result is undefined."""
 
     def __add__(self, other: Any, /) -> Any: ...
     def __mul__(self, other: Any, /) -> Any: ...
@@ -88,18 +89,18 @@ class Algebra(ABC, Generic[V]):
 
     @abstractmethod
     def kind(self, value: V) -> str:
-        """Return "real", "imaginary" or "complex" for a number with rational parts; "" for other values."""
+        """Return "real", "imaginary", or "complex" for a number with rational parts; "" for other values."""
 
     def is_rational(self, value: V) -> bool:
         return self.kind(value) == "real"
 
     @abstractmethod
     def is_worked_out(self, value: V) -> bool:
-        """Return whether a function's value has no letters or functions left, so the answer should state the value."""
+        """Return whether a function's value has no letters or functions, so that the answer must state the value."""
 
 
 def tokens(cleaned: str) -> list[str]:
-    """Split a cleaned text into tokens; raise `Unreadable` if it contains words or unknown characters."""
+    """Split cleaned text into tokens; raise `Unreadable` if it contains words or unknown characters."""
     words = _WORD.findall(_COMMAND.sub(" ", cleaned))
     if _DERIVATIVE.search(cleaned) or "or" in words or not all(map(is_product, words)):
         raise Unreadable
@@ -117,10 +118,10 @@ def tokens(cleaned: str) -> list[str]:
 
 
 class Reader(Generic[V]):
-    """A parser that turns tokens into a value of an algebra.
+    """A parser that converts tokens to a value in an algebra.
 
     Attributes:
-        arithmetic: the number of operations between rational numbers that the expression leaves to be done.
+        arithmetic: the number of unevaluated operations between rational numbers in the expression.
     """
 
     def __init__(self, tokens: list[str], algebra: Algebra[V]) -> None:
@@ -214,7 +215,7 @@ class Reader(Generic[V]):
         return self._multiplied(factors, divisors)
 
     def _mixed(self, factors: list[V], divisors: list[V]) -> V | None:
-        r"""Parse the fraction of a mixed number such as ``2\frac{1}{2}``; None if it is not one."""
+        r"""Parse the fraction in a mixed number such as ``2\frac{1}{2}``; return None if it is not a mixed number."""
         tokens = self._tokens[self._position : self._position + 7]
         if divisors or len(factors) != 1 or tokens[1::3] != ["{", "{"] or tokens[3:7:3] != ["}", "}"]:
             return None
@@ -365,7 +366,7 @@ class Reader(Generic[V]):
         return self._algebra.letter(name)
 
     def _holds_a_number(self) -> bool:
-        """Return whether the next parentheses contain only a number: N(0) is a value of N, not N times 0."""
+        """Return whether the next parentheses contain only a number: N(0) is a function's value, not N times 0."""
         inside = self._next(1) in ("+", "-")
         return self._next(1 + inside)[:1].isdigit() and self._next(2 + inside) == ")"
 

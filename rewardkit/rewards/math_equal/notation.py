@@ -1,4 +1,4 @@
-r"""Normalize LaTeX notation, and split equations into sides: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``."""
+r"""Normalization of LaTeX notation, and the sides of equations: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _COMMAND = re.compile(
 # Most answers are plain numbers and need no rewriting.
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
-"""Control characters that JSON or Python decoded from a backslash and a letter: form feed and "rac" for ``\\frac``."""
+"""Control characters that JSON or Python decoded from a backslash and a letter, such as a form feed and "rac" from
+``\\frac``."""
 
 _UNESCAPED = {"\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\t": "\\t", "\r": "\\r"}
 # "\\frac" in text that was escaped twice. "\\x" does not match: it may be the next row of a matrix, before a variable.
@@ -39,7 +40,7 @@ _INVISIBLE = re.compile(
 # "12{,}000" and "12,\!000": these suppress the space after a comma, as only numbers do. "12,000" may be a list.
 _EXPLICIT_THOUSANDS = re.compile(r"(?<![0-9.,}!])[0-9]{1,3}(?:(?:\{,\}(?:\\!)?|,\\!)\s?[0-9]{3})+(?![0-9])")
 _ARGUMENT_THOUSANDS = re.compile(r"(?:(?<=\\frac\{)|(?<=\}\{)|(?<=\\sqrt\{))[1-9][0-9]{0,2}(?:,[0-9]{3})+(?=\})")
-"""Numbers with commas as arguments of a fraction or a root, where a comma can only separate thousands."""
+"""Numbers with commas as arguments of a fraction or root, in which a comma can only separate thousands."""
 
 _REWRITTEN = tuple(
     (re.compile(pattern), replacement)
@@ -225,7 +226,7 @@ def _without_commas(match: re.Match[str]) -> str:
 
 
 def _group_around(text: str, position: int) -> tuple[int, int]:
-    """Return the start and end of the content of the braces around `position`; of the whole text if there are none."""
+    """Return the start and end of the text inside the braces around `position`, or of the whole text without braces."""
     depth, start = 0, position
     while start > 0 and depth >= 0:
         start -= 1
@@ -310,7 +311,7 @@ def _braced(text: str) -> str:
 
 
 def _closing(text: str) -> dict[int, int]:
-    """Return a mapping from the position of each opening bracket to that of its closing bracket."""
+    """Return a mapping from the position of each opening bracket to the position of its closing bracket."""
     closing, stack = {}, []
     for position, character in enumerate(text):
         if character in "{([" and text[position - 1 : position] != "\\":
@@ -345,7 +346,7 @@ def compact(cleaned: str) -> str:
 
 
 def sides(cleaned: str) -> list[str]:
-    """Split an equation into sides, with the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
+    """Split an equation into its sides, with the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
     parts = split_at(cleaned, _EQUALS)
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
@@ -357,11 +358,11 @@ _NAMING_TOO = r"""
 \partial \mathbb \binom \lim \to \infty \sum \prod \int
 """
 _NAMING = LETTERS | {"\\" + name for name in FUNCTIONS} | frozenset(_NAMING_TOO.split())
-"""Commands that may occur in the name of a value. Relations and logical symbols are left out."""
+"""Commands that may occur in a value's name. Relations and logical symbols are excluded."""
 
 
 def is_about(side: str) -> bool:
-    """Return whether a side of an equation only names the value of the other side: ``x``, ``f(3)``, ``AB + BC``."""
+    """Return whether a side of an equation only names the value on the other side: ``x``, ``f(3)``, ``AB + BC``."""
     if _POINT.fullmatch(side) or _GREEK_NAME.fullmatch(side):
         return True
     if not _NAMING.issuperset(_COMMANDS.findall(side)) or "<" in side or ">" in side:
@@ -378,7 +379,7 @@ _COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min",
 # "\frac{AB}{CD}" names a ratio.
 _OF_SEGMENTS = re.compile(r"\\frac\{[A-Z]{2}\}\{[A-Z]{2}\}")
 _PRODUCT = re.compile(r"[a-z] ?[a-z]")
-"""A product of variables: two lowercase letters. Two capitals name a segment instead."""
+"""A product of variables: two lower-case letters. Two capital letters name a segment instead."""
 
 
 def is_name(side: str) -> bool:
@@ -393,7 +394,7 @@ def is_name(side: str) -> bool:
 
 
 def words_of_name(name: str) -> str:
-    r"""Return the words of a name, lowercase and without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
+    r"""Return the lower-case words in a name, without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
     text = " ".join(_TEXT.findall(name)).lower()
     return " ".join(_EMPTY.sub("", text).split())
 
@@ -408,7 +409,7 @@ _CLOSING = frozenset(")]}\x02")
 
 
 def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
-    """Split a text at matches of `separator` that are outside all brackets and environments."""
+    """Split text at matches of `separator` outside all brackets and environments."""
     if not separator.search(cleaned):
         return [cleaned]
     depths = []
@@ -429,9 +430,9 @@ def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
 
 
 def wrapped(cleaned: str) -> tuple[str, str]:
-    r"""Return the brackets around the whole text, and the text inside: ``("[)", "0,1")`` for ``[0,1)``.
+    r"""Return the brackets around the whole text and the text inside: ``("[)", "0,1")`` for ``[0,1)``.
 
-    Without such brackets, return "" and the text.
+    If there are no such brackets, return "" and the text.
     """
     text = cleaned.replace("\\{", "\x01").replace("\\}", "\x02")
     if len(text) < 2 or text[0] not in _OPENING or text[-1] not in _CLOSING:

@@ -1,8 +1,8 @@
-r"""Compare plain numbers exactly: ``read(r"12{,}000 \text{ feet}").value == 12000``.
+r"""Exact comparison of plain numbers: ``read(r"12{,}000 \text{ feet}").value == 12000``.
 
-Plain numbers are integers, decimals, fractions, mixed numbers, ``0.\overline{3}`` and powers of ten. They may have
+Plain numbers are integers, decimals, fractions, mixed numbers, ``0.\overline{3}``, and powers of ten. They may have
 thousands separators, a percent sign, a currency or a unit, and a name before an equality sign. Most answers are plain
-numbers and need no computer algebra.
+numbers and do not need computer algebra.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rewardkit.rewards.math_equal.units import differ, unit_of
 from rewardkit.text.numbers import SCALES, value_of, value_pattern
 
 MAX_DIGITS = 400
-"""The maximum length of a number in characters. Arbitrary: answers are shorter, and arithmetic with fractions takes
-time quadratic in the number of digits."""
+"""The maximum number of characters in a number. The limit is arbitrary: answers are shorter, and arithmetic with
+fractions takes time quadratic in the number of digits."""
 
 # "1,000", and with spaces "1 000" and "0 125". A comma after a leading zero may be a decimal comma.
 _GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])"
@@ -45,17 +45,17 @@ _MAGNITUDE = re.compile(rf"\s*(\\text\s*\{{)?\s*({'|'.join(SCALES)})(?![a-z])\s*
 _DEGREES = re.compile(
     r"([+-]?)\s*([0-9]{1,9})\s*\^\{\\circ\}\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'(?!')(?:\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'')?"
 )
-"""An angle in degrees, minutes and seconds."""
+"""An angle in degrees, minutes, and seconds."""
 
 
 @dataclass(frozen=True)
 class Numeral:
-    """A number as it was written.
+    """A number as written.
 
     Attributes:
         value: the number without the percent sign: 50 for ``50%``.
         percent: whether the number has a percent sign.
-        unit: the unit or currency; "" for none.
+        unit: the unit or currency; "" if there is none.
         divided: whether a whole number is written as a fraction: ``12/4``.
     """
 
@@ -67,7 +67,7 @@ class Numeral:
     def equals(self, other: Numeral) -> bool:
         """Return whether two numbers are equal.
 
-        A percent sign means a hundredth. Like a unit, it may be omitted, but only from 1% up.
+        A percent sign means a hundredth. Like a unit, it may be omitted, but only for 1% or more.
         """
         units = {self.unit, other.unit}
         counted = "" in units and _COUNTED.search(self.unit + other.unit)  # "5 real solutions" equals "5"
@@ -90,13 +90,13 @@ _REMAINDER = re.compile(
 
 
 def remainder(cleaned: str) -> str:
-    r"""Return a remainder without the modulus, if it is less than the modulus: ``5`` for ``5 \pmod{7}``."""
+    r"""Return a remainder without the modulus if it is less than the modulus: ``5`` for ``5 \pmod{7}``."""
     match = _REMAINDER.fullmatch(cleaned)
     return match[1] if match and int(match[1]) < int(match[2]) else cleaned
 
 
 def read(cleaned: str) -> Numeral | None:
-    """Parse a cleaned text as a plain number; return None if it is not one or has to be evaluated first."""
+    """Parse cleaned text as a plain number; return None if it is not one or must be evaluated first."""
     if _PLAIN.fullmatch(cleaned) and len(cleaned) <= MAX_DIGITS:
         return Numeral(Fraction(cleaned))
     if text := _TEXT.fullmatch(cleaned):

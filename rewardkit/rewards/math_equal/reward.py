@@ -70,15 +70,15 @@ class Gold:
 
     Attributes:
         cleaned: the whole gold answer in normalized notation.
-        stated: the answer without the words around it, and the domain of its parameter.
+        stated: the answer without surrounding words, and its parameter's domain.
         text: the value as text, without a name before an equality sign.
-        name: the name of the value: ``x`` in ``x = 5``; "" for none.
-        number: the value as a plain number; None if it is not one.
-        clock: the value as a time of day; None if it is not one.
+        name: the value's name: ``x`` in ``x = 5``; "" if there is none.
+        number: the value as a plain number; None if it is not a plain number.
+        clock: the value as a time of day; None if it is not a time.
         spellings: the accepted spellings, if the answer may be words: ``even``, or ``c`` for ``(C)``.
-        is_text: whether the answer is only words, or notation that is compared only as written.
-        node: the structure of the value.
-        families: the value as a list of families of solutions; None if it is not one.
+        is_text: whether the answer consists only of words, or of notation that can be compared only as written.
+        node: the value's structure.
+        families: the value as a list of solution families; None if it is not such a list.
     """
 
     cleaned: str
@@ -153,7 +153,7 @@ _PARTIAL = re.compile(
     r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
-"""Words with which a sentence states something near the answer, or only a part of it."""
+"""Words in a sentence that states something near the answer, or only a part of it."""
 
 # A number, a formula, a list of up to eight formulas, or bold text.
 _VALUE = re.compile(
@@ -210,7 +210,7 @@ _ONLY_NUMBER = re.compile(
     r"count) of)[\s*]{1,3}"
     r"(?P<value>\\?\$?-?\d[\d,]*(?:\.\d+)?%?)(?=[\s.!*])[^\d$\\=]*\Z"
 )
-"""A last sentence that concludes with a single number: "So Tom has 42 apples"."""
+"""A last sentence with a single number as its conclusion: "So Tom has 42 apples"."""
 
 # "or", "if" or "not" at the end of the previous line, which the formula continues.
 _OPEN = re.compile(
@@ -229,9 +229,10 @@ _WORD = re.compile(r"(?<!\\)\b[a-z]{2}", re.IGNORECASE)
 @final
 @dataclass(frozen=True)
 class FinalAnswer(TextExtractor):
-    r"""An extractor of the marked answer, else the stated answer, else the formula in the last line.
+    r"""An extractor for the marked answer, else the stated answer, else the formula in the last line.
 
-    Several different boxes are a list, ``4, 5``: a completion that boxes two numbers is not right if one of them is.
+    Several different boxes are read as a list, ``4, 5``. Therefore, a completion with two different boxed numbers is
+    not correct if only one of them is.
     """
 
     def find(self, answer: str) -> str | None:
@@ -303,7 +304,7 @@ def _introduces(before: str, value: str) -> bool:
 
 
 def _value_of_subject(line: str) -> str | None:
-    """Return the value in a last sentence like "The largest n is 34."; None if it is denied, doubted or unclear."""
+    """Return the value in a last sentence such as "The largest n is 34."; None if it is denied, doubted, or unclear."""
     sentence = _SENTENCE.split(line[-400:].strip())[-1]
     for verb in (" is ", " are ", " equals "):
         start = sentence.rfind(verb)
@@ -320,7 +321,7 @@ def _value_of_subject(line: str) -> str | None:
 
 
 def _last_line(text: str) -> int:
-    """Return the position at which the last line, or a displayed formula at the end, starts."""
+    """Return the start of the last line, or of a displayed formula at the end."""
     ending = text.rstrip(".")
     for opening, closing in _DISPLAYS:
         start = ending.rfind(opening, 0, -len(closing))
@@ -333,11 +334,11 @@ def _last_line(text: str) -> int:
 
 
 MEMORY_BYTES = 256_000_000
-"""The memory that one comparison may use in addition to the loaded libraries. Arbitrary: answers take a few megabytes,
-and several workers share the machine."""
+"""The memory that one comparison may use in addition to the loaded libraries. The limit is arbitrary: answers take a
+few megabytes, and several workers share the machine."""
 
 TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
-"""The errors that end a comparison which takes too much time or memory."""
+"""The errors that end a comparison that takes too much time or memory."""
 
 
 def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker.Call:
@@ -347,7 +348,7 @@ def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker
 
 @dataclass(frozen=True)
 class _Symbolic:
-    """A function that is looked up when unpickled, so that the worker loads sympy before the timeout starts."""
+    """A function that is looked up when it is unpickled, so that the worker loads sympy before the timeout starts."""
 
     name: str
     options: dict[str, Any] = field(hash=False)
@@ -398,7 +399,7 @@ _REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """A function that parses a gold cell, a number or text, as mathematics, after the gold extractor."""
+    """A function that applies the gold extractor to a cell (a number or text) and parses the result as mathematics."""
 
     extract: Extractor | None
     timeout: float
@@ -464,7 +465,7 @@ def _too_much(error: BaseException, timeout: float) -> str:
 
 @dataclass(frozen=True)
 class MathEqual:
-    """A function that compares an answer with the gold answer: directly if both are simple, else in a worker."""
+    """A function that compares an answer with the gold answer, directly if both are simple, else in a worker."""
 
     evaluated: bool
     timeout: float
@@ -545,7 +546,7 @@ class MathEqual:
     def _rounded(
         self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, other_sides: list[str]
     ) -> float | Score | Future[float | Score]:
-        """Score ``2\\sqrt{3} \\approx 3.46``: one side must equal the gold answer, and the other must be near it."""
+        """Score ``2\\sqrt{3} \\approx 3.46``: one side must equal the gold answer, and the other must be close."""
         ends = [_rounding(side) for side in rounded]
         if any(end is None for end in ends):
             return Score(0.0, f"{shorten(rounded[-1], 60)} is not a rounded number")
@@ -598,7 +599,7 @@ class MathEqual:
         return self._value(text, gold)
 
     def _value(self, text: str, gold: Gold) -> float | Score | Future[float | Score]:
-        """Compare a value, without the words around it, with the gold answer."""
+        """Compare a value, without surrounding words, with the gold answer."""
         if len(items(text)) > 1 or gold.is_relation:
             return self._decided([_solved(text, gold)], gold, evaluated=self.evaluated)
         *names, last = sides(text)
@@ -614,7 +615,7 @@ class MathEqual:
         return self._decided([*values, last], gold, evaluated=self.evaluated)
 
     def _decided(self, stated: list[str], gold: Gold, *, evaluated: bool) -> float | Score | Future[float | Score]:
-        """Check that all `stated` sides equal the gold answer and, with `evaluated`, that the last one is evaluated."""
+        """Check that all `stated` sides equal the gold answer and, if `evaluated`, that the last side is evaluated."""
         for side in stated:
             if reason := refusal(side, gold.cleaned if self.evaluated and evaluated else None):
                 return Score(0.0, f"{shorten(side, 60)} {reason}")
@@ -652,7 +653,7 @@ def _equals(gold: Gold) -> Score:
 
 
 def _any_right(waiting: list[tuple[Gold, Future[float | Score]]], count: int) -> Score | Future[float | Score]:
-    """Return 1.0 as soon as one of the `waiting` comparisons does, or 0.0 once all have finished."""
+    """Return 1.0 as soon as one of the `waiting` comparisons returns 1.0, or 0.0 once all have finished."""
     wrong = Score(0.0, f"equals none of {count} gold answers")
     if not waiting:
         return wrong
@@ -704,21 +705,21 @@ def _same_name(gold: str, answer: str) -> bool:
 
 
 def _bounds(node: Node, letters: str) -> bool:
-    """Return whether `node` bounds one of `letters`, so that the domain matters: for integers, ``x > 3`` differs."""
+    """Return whether `node` bounds one of `letters`. If so, its domain matters: ``x > 3`` is different for integers."""
     if node.kind in RELATIONS - {"="} or node.kind in (*BRACKETS, ORDER):
         return any(letter in (node.text, *node.leaves()) for letter in letters)
     return any(_bounds(part, letters) for part in node.parts)
 
 
 def _solved(text: str, gold: Gold) -> str:
-    """Prefix ``y = `` to an answer that is only the right side, if the gold answer is an equation of x and y."""
+    """Prefix ``y = `` to an answer that is only a right side, if the gold answer is an equation in x and y."""
     is_curve = gold.node.kind == "=" and letters(gold.node) == {"x", "y"}
     node = parse(text)
     return f"y = {text}" if is_curve and node.kind == LEAF and letters(node) == {"x"} else text
 
 
 def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return a rounded number, and the bounds of the numbers that it may stand for, if rounded or truncated."""
+    """Return a rounded number, with the bounds of the numbers from which it may have been rounded or truncated."""
     number, decimal = read(text), _DECIMAL.fullmatch(text)
     if number is None or decimal is None:
         return None
@@ -741,25 +742,26 @@ def math_equal(
     r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
     ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
-    ``\boxed{17 \times 24}`` scores 0.0 if "answer" is ``408``, because it restates the question. Plain numbers and
-    formulas without functions are compared exactly (0.333333 is not 1/3). Everything else is compared by sympy, in a
-    worker process with time and memory limits. An ambiguous answer scores 0.0.
+    ``\boxed{17 \times 24}`` scores 0.0 if "answer" is ``408``, because it only restates the question. Plain numbers and
+    formulas without functions are compared exactly (0.333333 is not 1/3). All other answers are compared with sympy in
+    a worker process with time and memory limits. An ambiguous answer scores 0.0.
 
     Args:
         column: the column with the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted
             answers.
-        extract: an extractor that finds the answer. By default ``<answer>``, else the boxes, else the text after
-            ``####``, else the text after the last "The answer is", in many languages, else the last line, if it is a
-            result: "The area is 5", a value alone, or a single formula after a relation ("we get $5$"). Several
+        extract: an extractor that finds the answer. By default, ``<answer>``, else the boxes, else the text after
+            ``####``, else the text after the last "The answer is", in many languages, else the last line if it is a
+            result: "The area is 5", only a value, or a single formula after a relation ("we get $5$"). Several
             different boxes are read as a list.
-        gold: an extractor that finds the gold answer in a cell, such as ``rk.extract.after("####")``. By default the
-            boxes in the cell, or the whole cell if there are none.
-        allow_unevaluated: if True, accept any equal expression. By default, the answer must be evaluated: it must be a
-            number if the gold answer is one. Otherwise, it must leave no more arithmetic undone than the gold answer.
+        gold: an extractor that finds the gold answer in a cell, such as ``rk.extract.after("####")``. By default, the
+            boxes in the cell, or the whole cell if there are no boxes.
+        allow_unevaluated: if True, accept any equal expression. By default, the answer must be evaluated: if the gold
+            answer is a number, the answer must be a number. Otherwise, it must not contain more unevaluated arithmetic
+            than the gold answer.
         timeout: seconds for one comparison in the worker, at most 60. An answer that takes longer scores 0.0.
-        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. ``"fail"`` leaves
-            the row without a score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. The default
-            is ``"fail"`` during training and ``"raise"`` otherwise.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. With ``"fail"``,
+            the row has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` uses the judge. The default is
+            ``"fail"`` during training and ``"raise"`` otherwise.
 
     Raises:
         MissingExtraError: math-verify is not installed.

@@ -1,7 +1,7 @@
-r"""Split off words around an answer that do not change it: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
+r"""Removal of words that do not change an answer: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
 
-These are phrases that introduce an answer ("The answers are"), labels ("Minimum: 1"), and the domain of a parameter
-(``k \in \mathbb{Z}``). Conditions that change an answer ("if x > 0") stay.
+These words are phrases that introduce an answer ("The answers are"), labels ("Minimum: 1"), and a parameter's domain
+(``k \in \mathbb{Z}``). Conditions that change an answer ("if x > 0") are kept.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from rewardkit.rewards.math_equal.structure import LEAF, LIST, SET, Node, parse
 
 
 MAX_WORDS = 4
-"""The maximum number of words in a gold answer outside ``\\text{}``. Arbitrary: names and short phrases have up to four
-words, while a sentence can be worded in too many ways."""
+"""The maximum number of words in a gold answer outside ``\\text{}``. The limit is arbitrary: names and short phrases
+have up to four words, whereas a sentence can be worded in too many ways."""
 
 MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
 
@@ -64,8 +64,8 @@ _DENIAL = re.compile(
     r"|(?<=[\d})])\s*\\text\s*\{\s*[a-z]+(?:ed|ly|[ai]ble)\s*\}",
     re.IGNORECASE,
 )
-"""Phrases that retract an answer or name another one. A single word after a number, such as "rejected" or "allegedly",
-is among them, because it does not name things that are counted."""
+"""Phrases that retract an answer or name another answer. They include a single word after a number, such as "rejected"
+or "allegedly", because it does not name counted things."""
 
 _SAME = (
     ("\\infty", "infinitely many", "infinite"), ("\\emptyset", "no solution", "no solutions", "none"),
@@ -75,7 +75,7 @@ _SYNONYMS = {word: group for group in _SAME for word in group} | {"true": ("t", 
 
 
 def spelled(cleaned: str) -> str:
-    """Return an answer in words in normalized spelling; for an option such as ``(C)``, return the letter."""
+    """Return an answer in words, in normalized spelling. For an option such as ``(C)``, return the letter."""
     text = _TEXT.sub(r"\1", cleaned).strip(' ."`*')
     if choice := _CHOICE.fullmatch(text):
         return choice[1]
@@ -122,7 +122,7 @@ def is_prose(cleaned: str) -> bool:
 
 
 def denials(cleaned: str) -> set[str]:
-    """Return the words in a text that deny something, in lower case."""
+    """Return the words of denial in a text, in lower case."""
     return {word.lower() for word in _DENIAL.findall(cleaned)}
 
 
@@ -132,7 +132,7 @@ def as_written_only(cleaned: str) -> bool:
 
 
 def clock(cleaned: str) -> tuple[int, int, int, str] | None:
-    """Parse a time of day as hours, minutes, seconds, and "a", "p" or "" for a.m., p.m. or neither; None for others."""
+    """Parse a time of day as hours, minutes, seconds, and "a" (a.m.), "p" (p.m.), or ""; None for other text."""
     match = _CLOCK.fullmatch(cleaned)
     if match is None:
         return None
@@ -143,7 +143,7 @@ def clock(cleaned: str) -> tuple[int, int, int, str] | None:
 
 
 def same_clock(gold: tuple[int, int, int, str], answer: tuple[int, int, int, str]) -> bool:
-    """Return whether two times are the same; one of them may lack a.m. or p.m."""
+    """Return whether two times are the same. One of them may lack a.m. or p.m."""
     if gold[3] and answer[3]:
         return gold == answer
     if not (gold[3] or answer[3]):
@@ -195,14 +195,14 @@ _UNFINISHED = re.compile(
 _OF_LETTERS = re.compile(
     r"\\binom\{[^{}]*[A-Za-z][^{}]*\}\{[^{}]*\}|(?:(?<![A-Za-z0-9])[A-Za-z]|\([^()]*[A-Za-z][^()]*\))\s*!"
 )
-"""Factorials and binomials of letters, such as n!, whose value cannot be written as a number."""
+"""Factorials and binomials with letters, such as n!, which cannot be evaluated to a number."""
 
 _COUNTING = ("!", "\\binom")
-"""Notations that can express each other: binomials are quotients of factorials."""
+"""Notations that can be converted to each other: binomials are quotients of factorials."""
 
 
 def refusal(cleaned: str, gold: str | None = None) -> str | None:
-    """Return the reason why a cleaned text must not be parsed; None if it may be parsed.
+    """Return the reason why cleaned text must not be parsed; None if it may be parsed.
 
     Args:
         cleaned: the text.
@@ -275,7 +275,7 @@ def _small_factorial(text: str, match: re.Match[str]) -> bool:
 
 PARAMETERS = frozenset("klmnpt")
 MAX_RESIDUES = 64
-"""The maximum number of members of one period. Arbitrary: all pairs of them are compared."""
+"""The maximum number of members in one period. The limit is arbitrary, but all pairs of members are compared."""
 
 # "x", "\theta", "x_{1}": the variable that a family describes.
 _VARIABLE = re.compile(r"(?:[A-Za-z]|\\(?:theta|alpha|beta|gamma|varphi|omega|phi))(?:_\{[A-Za-z0-9]+\})?")
@@ -293,7 +293,7 @@ _CONGRUENT_IN_WORDS = re.compile(
 
 @dataclass(frozen=True)
 class Family:
-    """All numbers ``offset + k * period`` for integers k, and the name of their variable ("" for none)."""
+    """All numbers ``offset + k * period`` for integers k, and the name of their variable ("" if there is none)."""
 
     offset: Formula
     period: Formula
@@ -301,14 +301,14 @@ class Family:
 
 
 def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None:
-    r"""Parse a list of families; return None if the text is not one.
+    r"""Parse a list of families; return None if the text is not such a list.
 
     Args:
         text: the list, in cleaned notation.
         letters: the parameters that the answer declares.
-        is_stated: whether the answer states that the parameter is an integer. Otherwise, only two or more multiples of
-            pi or degrees are families, because a single one may be a formula, such as ``(n - 2)\pi``, the sum of the
-            angles of a polygon.
+        is_stated: whether the answer states that the parameter is an integer. If not, only two or more multiples of pi
+            or degrees are families, because a single one may be a formula, such as ``(n - 2)\pi``, the sum of the
+            angles in a polygon.
     """
     congruent = _CONGRUENT.fullmatch(text) or _CONGRUENT_IN_WORDS.fullmatch(text)
     if congruent:
@@ -352,7 +352,7 @@ def _family(value: Formula, letters: str, *, is_stated: bool) -> Family | None:
 
 
 def are_least(parsed_families: list[Family]) -> bool:
-    """Return whether all offsets are at least 0 and less than the period, so the parameter may as well start at 0."""
+    """Return whether all offsets are at least 0 and less than the period, so that the parameter may also start at 0."""
     pairs = [(rational(family.offset), rational(family.period)) for family in parsed_families]
     return all(offset is not None and period is not None and 0 <= offset < period for offset, period in pairs)
 
@@ -397,8 +397,8 @@ def _meets(
 
 
 TAIL = 200
-"""The number of characters at the end of a text that are searched for a domain. Arbitrary: a domain is a few words, and
-a limit keeps the time linear."""
+"""The number of characters at the end of a text that are searched for a domain. The number is arbitrary: a domain is a
+few words long, and a limit keeps the time linear."""
 
 # "\mathbb{Z}", "Z^{+}", "\mathbb{N}_{0}".
 _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"
@@ -444,10 +444,10 @@ _OPTION = re.compile(
     r"|(?<=[0-9}])\s*\\text\s*\{\s*\(([A-J])\)\s*\}\Z|(?<=[0-9}])\s\(([A-J])\)\Z"
 )
 _POINT = re.compile(r"\A[ABD-EH-VX-Z]'*\s*(?=\([^()]*,[^()]*\)\Z)")
-"""The name of a point, as in ``P(1, 2)``. C, F, G and W are left out, because they may be functions."""
+"""The name of a point, as in ``P(1, 2)``. C, F, G, and W are excluded because they may be functions."""
 
 _UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-0-9\\])")
-"""A unit with a connective in one ``\\text``, as in ``7 \\text{ goats and } 4 \\text{ cows}``."""
+"""A unit and a connective in one ``\\text``, as in ``7 \\text{ goats and } 4 \\text{ cows}``."""
 
 _OTHER = re.compile(
     r"\b(?:not|no|never|wrong|incorrect|false|except|excluding|without|if|when|or|and|half|twice|thrice|double|triple|"
@@ -458,7 +458,7 @@ _OTHER = re.compile(
 """Words in a name that make it the name of another value, as in "half of x"."""
 
 _ANSWER = frozenset(("answer", "final", "correct", "my", "our", "so", "thus", "hence", "therefore"))
-"""The words allowed in a name that contains "answer"; other words make it the name of another value."""
+"""The words allowed in a name that contains "answer". Any other word makes it the name of another value."""
 
 _LETTER = re.compile("[A-Za-z]")
 _KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
@@ -466,12 +466,12 @@ _KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
 
 @dataclass(frozen=True)
 class Stated:
-    """An answer without the words around it.
+    """An answer without surrounding words.
 
     Attributes:
         text: the answer.
-        domain: the domain of the parameters: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if none is given.
-        letters: the letters of the parameters; several are separated by commas.
+        domain: the parameters' domain: ``Z`` for ``k \\in \\mathbb{Z}``; "" if no domain is given.
+        letters: the parameters' letters, separated by commas.
     """
 
     text: str
@@ -480,7 +480,7 @@ class Stated:
 
 
 def stated(cleaned: str) -> Stated:
-    """Split a cleaned text into the answer and the domain of its parameters; drop other words around the answer."""
+    """Split cleaned text into the answer and its parameters' domain; remove other words around the answer."""
     if not _LETTER.search(cleaned):
         return Stated(cleaned)
     text = _LEAD.sub("", _OPTION.sub("", cleaned, count=1), count=1) or cleaned
@@ -531,7 +531,7 @@ def _named(match: re.Match[str]) -> str:
 
 
 def option(cleaned: str) -> str:
-    r"""Return the letter of an option that is given with its value: ``C`` for ``\text{(C) }5``; "" for none."""
+    r"""Return the letter of an option that is written with its value: ``C`` for ``\text{(C) }5``; "" for none."""
     match = _OPTION.search(cleaned)
     return match[match.lastindex or 0] if match else ""
 
@@ -555,7 +555,7 @@ def stated_once(cleaned: str) -> str:
 
 
 def is_other(name: str, other: str) -> bool:
-    """Return whether two names in words mean different values: Area and Perimeter, but not Area and Total area."""
+    """Return whether two names in words refer to different values: Area and Perimeter, but not Area and Total area."""
     if _OTHER.findall(name) != _OTHER.findall(other):
         return True
     first, second = (words_of_name(text).split() for text in (name, other))
@@ -578,7 +578,7 @@ _CONSTANT = re.compile(r"\+\s*([CcKk])\s*\Z")
 
 
 def with_constant_of(gold: str, answer: str) -> str:
-    """Rename the constant of an antiderivative to that of the gold answer: ``x^2 + K`` becomes ``x^2 + C``."""
+    """Rename the constant in an antiderivative to the constant in the gold answer: ``x^2 + K`` becomes ``x^2 + C``."""
     gold_match, answer_match = _CONSTANT.search(gold), _CONSTANT.search(answer)
     if (
         gold_match is None
@@ -595,7 +595,7 @@ _HEAD = re.compile(r"(?<![\\A-Za-z])([A-Za-z]'*)\s*\(\s*([a-z])\s*\)\s*=")
 
 
 def with_argument_of(gold: str, answer: str) -> str:
-    """Rename the argument of a function to that in the gold answer: ``f(m) = 2m`` becomes ``f(n) = 2n``."""
+    """Rename a function's argument to the argument in the gold answer: ``f(m) = 2m`` becomes ``f(n) = 2n``."""
     gold_match, answer_match = _HEAD.search(gold), _HEAD.search(answer)
     if (
         gold_match is None

@@ -1,7 +1,7 @@
-r"""Parse the structure of an answer: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
+r"""A parser for an answer's structure: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
 
-The leaves are expressions, which an algebra compares; `comparison` compares the rest. Parsing never fails: text without
-structure becomes a leaf.
+The leaves are expressions, which an algebra compares. `comparison` compares the other nodes. Parsing never fails: text
+without structure becomes a leaf.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from itertools import product
 from rewardkit.rewards.math_equal.notation import is_name, split_at, wrapped
 
 MAX_PARTS = 32
-"""The maximum number of parts of a node. Arbitrary: all pairs of parts are compared. A longer list stays a leaf."""
+"""The maximum number of parts in a node. The limit is arbitrary, but all pairs of parts are compared. A longer list
+stays a leaf."""
 MAX_SIGNS = 4
-"""The maximum number of ± signs in a tuple. Arbitrary: each sign doubles the number of tuples, so four make 16."""
+"""The maximum number of ± signs in a tuple. The limit is arbitrary: each sign doubles the number of tuples, so four
+signs create 16."""
 
 LEAF, LIST, SET, TUPLE, MATRIX = "leaf", "list", "set", "()", "matrix"
 UNION, WITHOUT, COMMON, ALL, BUILDER = "union", "without", "common", "R", "builder"
@@ -65,10 +67,10 @@ class Node:
     r"""A node in the structure of an answer.
 
     Attributes:
-        kind: a constant of this module, brackets, or a relation.
+        kind: a constant from this module, brackets, or a relation.
         parts: the child nodes.
-        text: the expression of a leaf, the variable of an interval, the connective of a list ("and", "or", "," or
-            "pm"), the number of columns of a matrix, or the signs of a chain of inequalities.
+        text: a leaf's expression, an interval's variable, a list's connective ("and", "or", ",", or "pm"), the number
+            of columns in a matrix, or the signs in a chain of inequalities.
     """
 
     kind: str
@@ -76,12 +78,12 @@ class Node:
     text: str = ""
 
     def leaves(self) -> list[str]:
-        """Return the expressions of all leaves in this node."""
+        """Return the expressions in all leaves of this node."""
         return [self.text] if self.kind == LEAF else [leaf for part in self.parts for leaf in part.leaves()]
 
 
 def parse(cleaned: str) -> Node:
-    """Parse a cleaned text into a tree of nodes."""
+    """Parse cleaned text into a tree of nodes."""
     groups = split_at(cleaned, _SEMICOLON)
     if 1 < len(groups) <= MAX_PARTS and any(len(split_at(group, _JOINED)) > 1 for group in groups):
         return Node(LIST, tuple(map(parse, groups)), ",")  # x = 1, y = 2; x = 3, y = 4
@@ -100,7 +102,7 @@ def parse(cleaned: str) -> Node:
 
 
 def items(cleaned: str) -> list[str]:
-    """Split a list without brackets into items; a text that is not a list is the only item."""
+    """Split a list without brackets into items. Text that is not a list is the only item."""
     if _THOUSANDS.fullmatch(cleaned):
         return [cleaned]
     if _TIGHT_THOUSANDS.search(cleaned) and re.search(r",\s|and|or|;", cleaned):

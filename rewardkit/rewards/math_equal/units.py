@@ -1,8 +1,8 @@
-r"""Parse and compare units after a number: ``unit_of(r"\text{ m s}^{-2}")`` is ``meter/second^2``.
+r"""Parsing and comparison of units after a number: ``unit_of(r"\text{ m s}^{-2}")`` is ``meter/second^2``.
 
-Units are often omitted, so a unit is not required. But 5 m is not 5 cm, 5 N m is not 5 N cm, and 5 goats are not 5
-cows. The canonical form of a unit is a product of names with powers, the negative powers last. Words that are not a
-unit become a single name with a question mark before it.
+Units are often omitted, so they are not required. However, 5 m is not 5 cm, 5 N m is not 5 N cm, and 5 goats are not 5
+cows. A unit's canonical form is a product of names with powers, with negative powers last. Words that are not a unit
+become a single name that starts with a question mark.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ _NAMES |= {
     for alias in aliases.split()
 }  # fmt: skip
 _LETTERS = frozenset("NJWAVΩmgshlL")
-"""One-letter unit symbols that need no ``\\text``. Others are common variables, or powers of ten (K, M, B, T)."""
+"""One-letter unit symbols that do not require ``\\text``. Others are common variables, or powers of ten (K, M, B,
+T)."""
 
 _VALUES = """
 and or to not no minus plus times divided over half halves third thirds quarter quarters hundred hundreds thousand
@@ -65,20 +66,20 @@ carre hoch hundredweight myriad myriads googol cuadrado cubo quadrat quadrato qu
 then if when because since but so though although which that was were are has have nor only just actually wait
 """
 _CHANGING = frozenset(_VALUES.split()) | {letter.strip("\\").lower() for letter in LETTERS}
-"""Words after a number that may change it or name another number, also in the languages of most benchmarks."""
+"""Words after a number that may change it or name another number, in English and the languages of most benchmarks."""
 
 _LEADING = frozenset((
     "maximum", "minimum", "max", "more", "less", "fewer", "short", "off", "down", "up", "loss", "profit", "deficit",
     "debt", "backward", "reversed", "ago", "bc", "ad", "bce", "under", "over", "milli", "order", "power", "exponent",
     "decimal", "zero", "digit", "west", "south", "north", "east",
 ))  # fmt: skip
-"""Words that change a number if they come first, as in "5 short"."""
+"""Words that change a number if they come directly after it, as in "5 short"."""
 
 _MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
-"""Words for millions, larger numbers and their fractions in many languages: trillionths, Millionen, miliardi."""
+"""Words for millions, larger numbers, and their fractions in many languages: trillionths, Millionen, miliardi."""
 
 _PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negative", "integer", "integers", "real"))
-"""Words for a property of numbers, which cannot be omitted, unlike units."""
+"""Words for properties of numbers. Unlike units, they cannot be omitted."""
 
 # "42 in total" and "5 ordered pairs" are 42 and 5: these words say what was counted and are not a unit. In "5 total
 # pages", the unit is pages.
@@ -90,10 +91,10 @@ _UNITS = r"\{((?:\\text\s*\{)?[A-Za-z ]+\}?(?:\^\{?\d\}?)?)\}"
 # "\frac{km}{h}" is km/h. With other digits, it would be a number.
 _FRACTION = re.compile(rf"\\frac\s*{_UNITS}\s*{_UNITS}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
-"""A lone K, M, B or T means a power of ten. Kelvin must be spelled out, unless the gold answer also has K."""
+"""A single K, M, B, or T, which means a power of ten. Kelvin must be spelled out unless the gold answer also has K."""
 
 _FACTOR = re.compile(r"\}\s*[A-Za-z]")
-"""A letter after a unit in text is a variable: ``5 \\text{ cm}x``."""
+"""A letter after a unit in text, which is a variable: ``5 \\text{ cm}x``."""
 
 # A single letter anywhere, or a text of two letters, may be variables: "5 x", "5 ab".
 _SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z", re.IGNORECASE)
@@ -115,7 +116,7 @@ _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
 
 def unit_of(text: str) -> str | None:
-    r"""Return the unit in `text`: "" for no text, ``?apples`` for other words, None if there is more than a unit."""
+    r"""Return the unit in `text`: "" if it is empty, ``?apples`` for other words, None for more than a unit."""
     if not text or text.isspace():
         return ""
     if "".join(text.split()) == "^{\\circ}":
@@ -167,7 +168,7 @@ def _powered(name: str, power: int) -> str:
 
 
 def _product(part: str) -> dict[str, int]:
-    """Return unit -> power for a product of units; words that are not units become a single name."""
+    """Return a map from units to powers for a product of units. Words that are not units become a single name."""
     powers: Counter[str] = Counter()
     following, name = 1, ""
     for word, exponent in _PART.findall(part):

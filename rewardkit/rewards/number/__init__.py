@@ -1,1 +1,1 @@
-"""``rk.number``: find the number that a text gives as its answer."""
+"""``rk.number``: find the numeric answer in a text."""

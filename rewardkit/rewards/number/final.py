@@ -1,10 +1,10 @@
-r"""Find the number that a text gives as its answer: in ``The answer is 42, not 41.`` it is ``42``.
+r"""Find the numeric answer in a text: ``42`` in ``The answer is 42, not 41.``
 
-Marks come first (a tag, a box, ``####``). In a text without marks, the last number that the text claims counts: a
-number that is not denied, doubted or asked for (``rewardkit.text.claims``), and that is not a label (Step 3, #3, a
-citation). ``The answer is 42`` takes precedence over a number in a later remark. If a reader could not tell which
-number is meant (``41 or 42``, ``40-42``), or if the number is part of something longer (``42x``, ``half of 42``), the
-result is that passage, which is not a number.
+Marks (a tag, a box, ``####``) have priority. In a text without marks, the last number that the text claims counts. A
+claimed number is not denied, doubted, or asked for (``rewardkit.text.claims``), and is not a label (Step 3, #3, a
+citation). ``The answer is 42`` takes precedence over a number in a later remark. If it is unclear which number is meant
+(``41 or 42``, ``40-42``), or if the number is part of something longer (``42x``, ``half of 42``), the result is that
+passage, which is not a number.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from rewardkit.text.visibility import replaced, straight
 
 
 CLOSE = 32
-"""The number of characters before a number that are searched for words that describe it. At 10, "It is divisible by
-42." would state 42, because only "by" would be read."""
+"""The number of characters before a number that are searched for words that describe it. If only 10 characters were
+searched, 42 would count as the answer in "It is divisible by 42.", because only "by" would be read."""
 SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
-"""Endings of the text before a number that rule out all patterns for such words."""
+"""Endings of the text before a number that rule out any match of the patterns for such words."""
 
 # A label of something else.
 
@@ -163,7 +163,7 @@ RANGE = re.compile(
 JOINED = re.compile(
     r"(?:[元円圆块角時时点點分年月天日歳岁斤米尺원시분년減减加乘除到至或か나과와やと]|小时|小時|時間|시간|이나|에서|から|个月|除以|減去|减去)"
 )
-"""Text between two numbers in a language without spaces between words: 42か43, 5元5角."""
+"""Text between two numbers, in a language without spaces between words: 42か43, 5元5角."""
 _CHANGES = (
     "increas|ris|rose|grow|grew|go|goes|went|chang|drop|fell|fall|decreas|climb|mov|reduc|jump|rais|lower|shrank|shrink"
 )
@@ -206,7 +206,7 @@ BARE_LINES = re.compile(
     rf"(?:^|\n)\s*{_BULLET}[*$]{{0,3}}(?:(?P<name>[A-Za-z](?:_\w{{1,3}})?)\s?=\s?)?[*$]{{0,2}}[-+]?[\d.,]+[*$]{{0,3}}\.?\s*"
     rf"\n\s*{_BULLET}[*$]{{0,3}}(?(name)(?P=name)\s?=\s?)[*$]{{0,3}}\Z"
 )
-"""Two lines with nothing but a number or an equation: 41, then 42; or x = 41, then x = 42."""
+"""Two lines that contain only a number or an equation: 41, then 42; or x = 41, then x = 42."""
 # The rest of a line that contains nothing else.
 BARE_END = re.compile(r"[*$]{0,3}\.?\s*(?:\n|\Z)")
 # Text between the numbers of a computation: "6 x 7", "6 boxes * 7".
@@ -241,7 +241,7 @@ INDIRECT = re.compile(
     rf"costs?|season|year|week|month|day|number|{IS_WORDS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )
-"""Words that may come right before the number in a sentence such as "The answer is that she has 42 apples"."""
+"""Words that may come immediately before the number in a sentence such as "The answer is that she has 42 apples"."""
 # A subject and verb before a stated number: "The answer: Tom collected 42" states 42, but "he doubled 42" does not.
 SUBJECT = re.compile(
     r"(?:[A-Z][a-z]+|he|she|they|we|you|I) (?!exceed|follow|preced|doubl|halv|tripl|divid)[a-z]+(?:s|ed) [*$(]{0,3}"
@@ -281,7 +281,7 @@ WORDS = re.compile(
     r"[零〇一二三四五六七八九十百千万两兩∞]",
     re.IGNORECASE,
 )
-"""An answer in words. The excluded words say where the answer is, or something about it."""
+"""An answer in words. The excluded words give the answer's location or describe the answer."""
 NUMERAL = re.compile(
     r"[\"'“*_(]{0,4}(?:minus |negative )?"
     r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
@@ -291,7 +291,7 @@ NUMERAL = re.compile(
     r"|[零〇一二三四五六七八九十百千两兩∞])",
     re.IGNORECASE,
 )
-"""An answer that is a number in words: no number that follows replaces it."""
+"""An answer that is a number in words. A number that follows does not replace it."""
 # A sentence without one of these gives no result: "See page 42".
 CLAIM = re.compile(
     r"=|\b(?:is|are|was|were|gives?|giving|makes?|making|gets?|total|altogether|equals?|but|however|instead)\b",
@@ -303,7 +303,7 @@ REDONE = re.compile(
     r"|instead)",
     re.IGNORECASE,
 )
-"""Words that may replace a stated answer, if another result follows."""
+"""Words that may retract a stated answer if another result follows."""
 EXPLAINED = re.compile(
     r"\A\s*[*$(\\]{0,4}(?P<value>[-+]?[$€£]?[0-9][0-9.,/]*)[*$)\\.]{0,4}[^\n\d]{0,20}\n\s*[*_#]{0,4}"
     r"(?:explanation|reason(?:ing)?|because|why|solution|justification|check|verification|steps?|proof|details)\b",
@@ -317,7 +317,7 @@ UNANSWERED = re.compile(
     r"[^.!?\n]{0,60}[.!?\n]\s*[*$(\\]{0,3}\Z",
     re.IGNORECASE,
 )
-"""A sentence before a bare number that says that there is no answer: "I don't know. 42"."""
+"""A sentence before a bare number that states that there is no answer: "I don't know. 42"."""
 
 # The text next to the last number of a text without a stated answer.
 
@@ -331,13 +331,13 @@ ADJUNCT = re.compile(
     r"|,? (?:more|fewer|less) than the|,? \((?:his|her|incl\.?|at|when)[^()\d]{0,20}"
     r"|,? (?:(?:attained|achieved|reached) )?(?:at|when) [$]?[a-z]\s?=) ?[$€£(]?\Z"
 )
-"""Text between a result and a number that only explains it: "$42 in 6 weeks", "42 apples after giving away 8"."""
+"""Text between a result and another number that only explains it: "$42 in 6 weeks", "42 apples after giving away 8"."""
 # "84 days, i.e. 12 weeks" and "42: 6 boxes" restate the result.
 RESTATED = re.compile(r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}?(?: [–—]|:|,? i\.e\.,?|,? (?:which|that) is) [$€£]?")
 # Text after a number that is the subject of its sentence: "42 is the number of".
 SUBJECT_OF = re.compile(r"[$*]{0,2} is the (?:(?! and | so )[^\d.,;:]){1,60}")
 SHARED = re.compile(r"(?: [^\W\d]{1,20})? (?:of|with|and|times|is divided by)(?: [^\W\d][\w']{0,20}){0,4} ")
-"""Text between the two numbers of a restated result: "42 apples, i.e. 6 boxes of 7"."""
+"""Text between the two numbers in a restated result: "42 apples, i.e. 6 boxes of 7"."""
 # "Check: 6 * 7 = 42" below an answer: the numbers in it do not replace the answer.
 CHECKED = re.compile(
     r"\n\s*\W{0,3}(?:double[- ]check|check|(?:you can )?verify|verification)\b[^\n]*\s*\Z", re.IGNORECASE
@@ -406,7 +406,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.]{0,20}\Z")
 
 
 class Piece(NamedTuple):
-    """A piece at ``text[start:end]``; `found` is the text that ``NumberText`` reads.
+    """A piece of text at ``text[start:end]``. `found` is the text that ``NumberText`` reads.
 
     `kind` is "number" for a number with its sign and unit, "call" for ``exp(42)`` and ``\\sqrt{2}``, or "citation".
     """
@@ -420,7 +420,7 @@ class Piece(NamedTuple):
 # One pattern for each list of units in a project: a few dozen at most.
 @lru_cache(64)
 def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
-    """Return the pattern of pieces with `units`; if `plain`, for ASCII text, which has fewer kinds of pieces."""
+    """Return the pattern for pieces with `units`. If `plain`, it is for ASCII text, which has fewer kinds of pieces."""
     unit_suffixes = [re.escape(unit) + (r"(?![\w^]|\}\^)" if unit[-1].isalpha() else "") for unit in units]
     before = [(r"(?<!\w)" if unit[0].isalpha() else "") + re.escape(unit) for unit in units]
     first = _FIRST + re.escape("".join(sorted({unit[0] for unit in units})))
@@ -441,7 +441,7 @@ def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
 
 
 def pieces_in(text: str, start: int, end: int, pattern: re.Pattern[str]) -> list[Piece]:
-    """Return the pieces of ``text[start:end]``, which is a line, from left to right."""
+    """Return the pieces in the line ``text[start:end]``, from left to right."""
     pieces = []
     while match := pattern.search(text, start, end):
         # A function without a digit is skipped with its arguments, so that these are searched only once.
@@ -479,7 +479,7 @@ def _piece(text: str, match: re.Match[str], stop: int) -> Piece | None:
 
 
 def _end_of_arguments(text: str, position: int, end: int) -> int:
-    """Return the end of the arguments {...}{...} at `position`; `end`, the end of the line, if they are not closed."""
+    """Return the end of the arguments {...}{...} at `position`; if they are not closed, `end`, the end of the line."""
     while argument := _ARGUMENT.match(text, position, end):
         position = argument.end()
         if text[position : position + 1] != "{" or position >= end:
@@ -496,23 +496,23 @@ def _end_of_arguments(text: str, position: int, end: int) -> int:
 
 
 _MOST_SKIPPED = 300
-"""The maximum number of denied, doubted or cited numbers to skip at the end of a text; a text with more has no answer.
-Arbitrary, so that time stays linear."""
+"""The maximum number of denied, doubted, or cited numbers to skip at the end of a text. A text with more of them has no
+answer. The limit is arbitrary, but it keeps the time linear."""
 
 _CURRENCIES = frozenset("$\u20ac\xa3\xa5")
 _SHORT = 64
-"""The length from which a text cannot be a single number with its unit."""
+"""The minimum length at which a text cannot be a single number with a unit."""
 
 _LARGEST_FACTORIAL = 20
 """The largest number whose factorial a text may mean, as in 10!. Larger factorials do not fit into 64 bits, so the "!"
-in "It is 42!" is an exclamation mark."""
+in "It is 42!" is treated as an exclamation mark."""
 
 _NEAR = 64
-"""The number of characters read next to a number. Arbitrary: neither 16 nor 600 changes a test."""
+"""The number of characters read next to a number. The number is arbitrary: neither 16 nor 600 changes a test result."""
 _STOPS = (".", "!", "?")
 _FAR = 400
-"""The number of characters read of a sentence. Arbitrary: sentences are shorter, and neither 60 nor 4,000 changes a
-test."""
+"""The number of characters read in a sentence. The number is arbitrary: sentences are shorter, and neither 60 nor 4,000
+changes a test result."""
 
 
 # "x \approx 5", "\implies 5" and "→ 5" give a result as "=" does.
@@ -536,7 +536,7 @@ _UNDERLINED = re.compile(r"(?<!\w)__?([^_\n]{1,200})__?(?!\w)")
 _ALIGNED = re.compile(
     r"\\(?:begin|end)\{(?:align|aligned|alignat|equation|gather|gathered|split|multline|center)\*?\}|&(?=\s?[=\u2248])"
 )
-"""LaTeX marks around the lines of a computation. Other environments (matrices, cases) contain several numbers."""
+"""LaTeX marks around the lines in a computation. Other environments (matrices, cases) contain several numbers."""
 _GOES_ON = re.compile(
     r"\n(?:(?<=[,\u3001\uff0c\u6216\u548c]\n)|(?<=\b(?:or|by|of|ou|et)\n)|(?<=\b(?:and|und)\n)|(?<=\b(?:oder|than|plus)\n)"
     rf"|(?<=\b[oy]\n)|(?<=\b(?:minus|times)\n)|(?<=\bnegative\n))\s{{0,8}}|\n\s{{0,8}}(?=(?:{OR_WORDS})\s)",
@@ -582,7 +582,7 @@ class FinalNumber(TextExtractor):
 
 
 def _prepared(text: str) -> str:
-    """Return `text` as a reader sees it: plain digits and hyphens, nothing struck or invisible, no tags."""
+    """Return `text` as a reader sees it: plain digits and hyphens, without tags and struck-out or invisible text."""
     text = without_elements(text)
     if "_" in text:
         text = _UNDERLINED.sub(r"\1", text)
@@ -603,7 +603,7 @@ def _prepared(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Text:
-    """A prepared text, the pattern of its pieces, and the reader of numbers."""
+    """A prepared text, the pattern for its pieces, and the reader for numbers."""
 
     text: str
     pattern: re.Pattern[str]
@@ -651,7 +651,7 @@ class _Text:
         return self._alternatives(before, piece) and denied_before(text, before.start)
 
     def _is_label(self, piece: Piece) -> bool:
-        """Return whether `piece` is not a quantity: a citation, "Step 3", "3rd", the number of an item in a list."""
+        """Return whether `piece` is a label, not a quantity: a citation, "Step 3", "3rd", or a list item's number."""
         text, start, end = self.text, piece.start, piece.end
         if piece.kind != "number":
             return piece.kind == "citation"
@@ -666,7 +666,7 @@ class _Text:
         return piece.found.isdecimal() and len(piece.found) < 3 and self._is_item(int(piece.found), text[end])
 
     def _is_dated(self, piece: Piece) -> bool:
-        """Return whether `piece` is the day or year of a date: "March 15, 2024" or "15 March 2024"."""
+        """Return whether `piece` is the day or year in a date: "March 15, 2024" or "15 March 2024"."""
         text, start, end = self.text, piece.start, piece.end
         if len(piece.found) == 4:
             return DAY_BEFORE.search(text, max(0, start - CLOSE), start) is not None
@@ -680,7 +680,7 @@ class _Text:
         return any(neighbor in self.text or self.text.startswith(neighbor[1:]) for neighbor in neighbors)
 
     def _settled(self, line: list[Piece], denied: set[str]) -> str:
-        """Return the text of the last or the stated number, or a passage that shows why there is no answer."""
+        """Return the text of the stated or the last number, or a passage that shows why there is no answer."""
         last, rest = self._result(line)
         stated = self._stated()
         if isinstance(stated, str):
@@ -724,7 +724,7 @@ class _Text:
         return self._before(NEGATIVE, piece)
 
     def _before(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
-        """Return the match of `pattern` before `piece`; the search is skipped after text that ends as in `SILENT`."""
+        """Return the match of `pattern` before `piece`. The search is skipped if the text there ends as in `SILENT`."""
         left = max(0, piece.start - CLOSE)
         head = self.text[left : piece.start].rstrip(" *$(\\")
         if head.endswith(SILENT):
@@ -732,7 +732,7 @@ class _Text:
         return pattern.search(self.text, left, piece.start)
 
     def _result(self, line: list[Piece]) -> tuple[Piece, list[Piece]]:
-        """Return the last number of a line, except in bracketed computations and adjuncts, and the pieces before it."""
+        """Return a line's last number outside bracketed computations and adjuncts, and the pieces before the number."""
         text, last = self.text, line[-1]
         opening = text.rfind("(", line[0].end, last.start + 1)
         if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
@@ -773,12 +773,12 @@ class _Text:
 
     @cached_property
     def _statements(self) -> list[Statement]:
-        """The statements of the answer, from the last to the first."""
+        """The statements of the answer, in reverse order."""
         return list(statements(self.text))
 
     @cached_property
     def _unclaimed(self) -> set[int]:
-        """The positions of answers that the writer does not claim: of other people, or to other questions."""
+        """The positions of answers that the writer does not claim, such as other people's answers."""
         unclaimed = (statement for statement in self._statements if not is_claimed(self.text, statement))
         return {self._opened(statement.start) for statement in unclaimed}
 
@@ -787,7 +787,7 @@ class _Text:
         return opened.end() if opened else start
 
     def _stated(self) -> list[Piece] | str | None:
-        """Return the number in the last "The answer is 42" with the pieces after it.
+        """Return the number in the last statement such as "The answer is 42", with the pieces after it.
 
         The result is a passage if the stated answer is not a number, and None if no answer is stated.
         """
@@ -838,7 +838,7 @@ class _Text:
         )
 
     def _equal(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the result of the computation that starts with the first piece, and the pieces after it.
+        """Return the result of the computation that starts with the first piece, and the pieces after the result.
 
         For 26 - 12 = 14, the result is 14. 41 = 42 is not a computation.
         """
@@ -855,7 +855,7 @@ class _Text:
         return pieces[result:]
 
     def _stated_or_last(self, pieces: list[Piece], last: Piece) -> Piece | None:
-        """Return the stated number, or `last` if it replaces the stated one; None if no reader could tell."""
+        """Return the stated number, or `last` if it replaces the stated number; None if this is unclear."""
         stated = pieces[0]
         between = self.text[stated.end : last.start]
         if self._same(stated, last):
@@ -884,7 +884,7 @@ class _Text:
         return stated
 
     def _same(self, left: Piece, right: Piece) -> bool:
-        """Return whether both are the same number: 42 and $42.00, 0.6 and 3/5, 0.806 and 81%."""
+        """Return whether both pieces are the same number: 42 and $42.00, 0.6 and 3/5, 0.806 and 81%."""
         if _value(left.found) == _value(right.found):
             return True
         if left.found.endswith("%") != right.found.endswith("%"):
@@ -896,7 +896,7 @@ class _Text:
     # the text that the number is part of
 
     def _longer(self, piece: Piece, rest: list[Piece], following: list[Piece]) -> str | None:
-        """Return the passage in which `piece` is a part or one of several numbers; None if it is alone."""
+        """Return the passage in which `piece` is only a part or one of several numbers; None if there is none."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
         if SENTENCE_END.match(text, end) or COMPUTED.match(text, end):
@@ -949,7 +949,7 @@ class _Text:
         return not (noun and other and noun[-1].lower() != other[0].lower())
 
     def _several(self, rest: list[Piece], piece: Piece) -> bool:
-        """Return whether `piece` is next to another number, without a word that tells which of them counts."""
+        """Return whether `piece` is next to another number, without a word that shows which of the two counts."""
         text, first = self.text, rest[-1]
         if piece.start - first.end > _NEAR:
             return False
@@ -982,7 +982,7 @@ class _Text:
         return start < end and bool(_DIGIT.search(self.text, start, end))
 
     def _around(self, piece: Piece) -> str:
-        """Return the number with some words before and after it, so that a note shows why it was skipped."""
+        """Return the number with some surrounding words, so that a note shows why the number was skipped."""
         # Arbitrary numbers of characters: a note shows a few words.
         start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
         start = self.text.find(" ", start, piece.start) + 1 if start else 0
@@ -990,13 +990,13 @@ class _Text:
         return f"{self._passage(start, end).removesuffix(' …')} …"
 
     def _passage(self, start: int, end: int) -> str:
-        """Return ``text[start:end]`` on one line, changed if needed so that it cannot be read as a number."""
+        """Return ``text[start:end]`` on one line, changed if necessary so that it cannot be read as a number."""
         passage = " ".join(self.text[max(0, start) : end].split())
         return passage if isinstance(self.reader.read(passage), str) else f"{passage} …"
 
 
 def _is_rounded(percent: str, share: str) -> bool:
-    """Return whether a percentage is a rounded share: 81 is 0.8065 rounded."""
+    """Return whether a percentage is a rounded fraction: 81 is 0.8065 rounded."""
     try:
         rounded, exact = Decimal(percent), Decimal(share) * 100
     except InvalidOperation:
@@ -1005,7 +1005,7 @@ def _is_rounded(percent: str, share: str) -> bool:
 
 
 def _value(number_text: str) -> str:
-    """Return the number in a normal form, so that 42, $42 and 42.00 are equal."""
+    """Return the number in a normal form, so that 42, $42, and 42.00 are equal."""
     plain = number_text.strip("+$\u20ac\xa3\xa5\\ ").replace(",", "")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 

@@ -28,12 +28,13 @@ _PART_OF_A_NUMBER = re.compile(r"[\d%+\-\u2212\u2013]")
 # The relative slack of bounds, because of rounding in binary fractions: 0.1 + 0.2 is within 0.3.
 _ROUNDING = 1e-9
 _NEARLY = 1.0 - 1e-6
-"""The highest score of a wrong number: gates open at their threshold minus 1e-9."""
+"""The highest score for an incorrect number. It is below 1 - 1e-9, the score at which a gate with threshold 1.0
+opens."""
 
 
 @dataclass(frozen=True)
 class GoldNumber:
-    """A reader of gold cells with a number: int, float, Decimal, or text (after the gold extractor)."""
+    """A reader for gold cells with a number: int, float, Decimal, or text (after the gold extractor)."""
 
     text: NumberText
     extract: Extractor | None
@@ -121,26 +122,28 @@ def number(
 
     ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` if the column "answer" is 100.
 
-    With the distance *d* from the gold *g*, *a* = max(`tolerance`, `relative` * abs(g)) and the excess
-    *e* = (d - a) / `scale`: 1.0 for d <= a. Beyond that 0.0 (``"binary"``), max(0, 1 - e) (``"linear"``), exp(-e)
-    (``"exponential"``), or steps: ``{0.01: 0.8, 0.1: 0.5}`` gives 0.8 for e <= 0.01 and 0.5 for e <= 0.1. The
+    Let *d* be the distance from the gold number *g*, *a* = max(`tolerance`, `relative` * abs(g)), and *e* = (d - a) /
+    `scale`. The score is 1.0 if d <= a. Otherwise, it is 0.0 (``"binary"``), max(0, 1 - e) (``"linear"``), exp(-e)
+    (``"exponential"``), or follows steps: ``{0.01: 0.8, 0.1: 0.5}`` gives 0.8 if e <= 0.01 and 0.5 if e <= 0.1. The
     comparison is exact (decimal arithmetic). A number beyond the tolerance never scores more than 1 - 1e-6.
 
     Args:
         column: the column with the gold number: int, float, text, or a list of accepted numbers.
         tolerance: the absolute distance that still counts as correct, in the number's unit.
-        relative: the same, as a fraction of the gold number, at least 0.0.
-        credit: the credit beyond the tolerance, see above.
-        scale: the distance at which linear credit reaches 0, in the number's unit, by default abs(g), or 1 if g = 0.
-        thousands: if True, read ``1,000`` as a thousand in both the answer and the gold cell. If False, reject it.
+        relative: the tolerance as a fraction of the gold number, at least 0.0. The larger of the two tolerances
+            applies.
+        credit: the credit for numbers beyond the tolerance (see above).
+        scale: the distance beyond the tolerance at which linear credit reaches 0, in the number's unit. The default is
+            abs(g), or 1 if g = 0.
+        thousands: if True, read ``1,000`` as one thousand in both the answer and the gold cell. If False, reject it.
         percent: if True, accept ``45%`` as 0.45 in both the answer and the gold cell.
-        units: the units that are accepted before or after the number, in both the answer and the gold cell: ``["$",
-            "apples"]``, or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is used
-            unchanged.
-        extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
+        units: the units that are accepted before or after the number, in both the answer and the gold cell: a list such
+            as ``["$", "apples"]``, or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is
+            used unchanged.
+        extract: finds the number. The default is the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
             contain only a number (LaTeX or Markdown formatting is fine), else the last number that the visible text
             claims: numbers that are negated, doubted, asked for, retracted, or mentioned in an aside ("in 6 weeks") are
-            skipped. No number is found if there are alternatives ("41 or 42"), or if the number is part of something
+            skipped. No number is found if there are alternatives ("41 or 42") or if the number is part of something
             else (a root, ``42K``, ``40-42``, "half of 42"). See docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
         on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. With ``"fail"``,

@@ -1,7 +1,7 @@
-"""Run untrusted programs in a sandbox, where they can neither do damage nor cheat.
+"""A sandbox for untrusted programs, which prevents damage and cheating.
 
-``cases`` and ``scripts`` parse the tests of a program. ``isolation`` chooses a sandbox, ``limits`` sets the limits,
-``runs`` launches the sandbox, and ``supervisor`` watches the program from inside. Test code runs in ``tester``, which
-asks the program for values (``dialogue``). For a service, ``assertions`` splits the test code. ``verdicts`` compares
-the results.
+``cases`` and ``scripts`` parse a program's tests. ``isolation`` chooses a sandbox, ``limits`` sets the limits, ``runs``
+launches the sandbox, and ``supervisor`` monitors the program from inside. Test code runs in ``tester``, which requests
+values from the program (``dialogue``). For a service, ``assertions`` splits the test code. ``verdicts`` compares the
+results.
 """

@@ -1,8 +1,9 @@
-"""Split assertions for a sandbox behind HTTP: for ``assert add(1, 2) == 3``, the program is asked for ``add(1, 2)``.
+"""Assertions for a sandbox behind HTTP: for ``assert add(1, 2) == 3``, the program only computes ``add(1, 2)``.
 
-Local test code talks with a running program (see `dialogue`), but a service only runs a program once. There, the
-program's process evaluates the calls and reports plain values. The values replace the calls, and are compared here
-without running code (see `comparison`). Names decide which parts belong to the program, as in `scripts`.
+Local test code communicates with a running program (see `dialogue`), but a service only runs a program once. In the
+service, the program's process evaluates the calls and reports plain values. These values replace the calls and are
+compared in this process without running code (see `comparison`). As in `scripts`, names determine which parts belong to
+the program.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _BUILTINS = frozenset(dir(builtins))
 @final
 @dataclass(frozen=True)
 class Assertion:
-    """One test: the calls that the program evaluates, and the check of its answers.
+    """One test: the calls that the program evaluates, and the check for its answers.
 
     Attributes:
-        setup: source that runs after the program and before the calls, because it needs the program.
+        setup: source code that needs the program, and therefore runs after the program and before the calls.
         calls: expressions that the program evaluates, such as ``add(1, 2)``.
-        ground: the part of the setup code that does not need the program; it runs here, before `check`.
+        ground: the part of the setup code that does not need the program. It runs in this process, before `check`.
         check: assertions with ``answer_0``, ``answer_1``... in place of the calls, such as ``assert answer_0 == 3``.
         shown: the test as written.
     """
@@ -41,10 +42,10 @@ class Assertion:
 
 
 def assertions(script: Script) -> tuple[Assertion, ...]:
-    """Convert each test of a script to one that can be checked without running code.
+    """Convert a script's tests to tests that can be checked without running code.
 
     Raises:
-        ValueError: a test cannot be converted; the message gives the reason.
+        ValueError: a test cannot be converted. The message contains the reason.
     """
     try:
         return tuple(_assertion(script, step) for step in script.steps)
@@ -88,7 +89,7 @@ def _is_text(line: ast.stmt) -> bool:
 
 
 def _body(function: ast.FunctionDef, arguments: Sequence[ast.expr]) -> list[ast.stmt]:
-    """Return the statements of a function, with `arguments` in place of the parameters."""
+    """Return a function's statements, with `arguments` in place of the parameters."""
     names = [parameter.arg for parameter in function.args.args]
     if len(names) != len(arguments) or function.decorator_list:
         raise ValueError(f"{function.name} has parameters or decorators")
@@ -118,7 +119,7 @@ def split(source: str, setup: str = "", label: str = "") -> Assertion:
     ``split("assert sorted(f([2, 1])) == [1, 2]")`` has the call ``sorted(f([2, 1]))``.
 
     Raises:
-        ValueError: the program's results and the expected values cannot be separated; the message gives the reason.
+        ValueError: the program's results and the expected values cannot be separated. The message contains the reason.
     """
     lines = parsed(source)
     before = [*scripts.needed_imports(*parsed(setup), *lines), *parsed(setup)]
@@ -141,7 +142,7 @@ def split(source: str, setup: str = "", label: str = "") -> Assertion:
 
 @final
 class _Splitter(ast.NodeTransformer):
-    """A transformer that replaces everything the program computes with ``answer_<n>``."""
+    """A transformer that replaces every expression that the program computes with ``answer_<n>``."""
 
     def __init__(self, known_names: frozenset[str]) -> None:
         self.known = known_names
@@ -172,7 +173,7 @@ class _Splitter(ast.NodeTransformer):
         return ast.copy_location(ast.Name(f"answer_{len(self.calls) - 1}", ast.Load()), node)
 
     def _is_programs(self, node: ast.expr) -> bool:
-        """Return whether the program alone computes `node`, without any expected value."""
+        """Return whether the program computes all of `node`, which contains no expected value."""
         if isinstance(node, ast.Name):
             return node.id not in self.known and node.id not in self.local
         if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):

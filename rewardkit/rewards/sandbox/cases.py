@@ -1,14 +1,14 @@
-"""Parse gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of a program's output.
+"""Parsing of gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of program output.
 
-A cell is a list or dict, or the text of one (JSON, a Python literal, or Python), in one of these formats:
+A cell is a list or dict, or text (JSON, a Python literal, or Python code), in one of these formats:
 
-- inputs and outputs of a program: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
-- calls: the same with ``"fn_name"`` (APPS, TACO) or ``"testtype": "functional"`` (LiveCodeBench);
-- assertions: ``["assert double(2) == 4", ...]``, or with setup code ``{"setup": "import math", "asserts": [...]}``;
+- a program's inputs and outputs: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
+- function calls: inputs and outputs with ``"fn_name"`` (APPS, TACO) or ``"testtype": "functional"`` (LiveCodeBench);
+- assertions: ``["assert double(2) == 4", ...]`` or, with setup code, ``{"setup": "import math", "asserts": [...]}``;
 - test code: pytest functions, unittest classes, or ``check(candidate)`` with ``"entry_point"``.
 
-`_read_mapping` handles the key names that datasets use. If the format identifies the dataset, outputs are compared by
-that dataset's rule.
+`_read_mapping` handles the key names in datasets. If the format identifies the dataset, that dataset's rule is used to
+compare outputs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _BLANKS = b" \t\r\v\f"
 @final
 @dataclass(frozen=True)
 class Rule:
-    """A rule for the comparison of an output with the expected output.
+    """A rule for comparing an output with the expected output.
 
     Attributes:
         stripped: whether to ignore white space at the beginning of lines, and empty lines before the first line.
@@ -53,8 +53,8 @@ class Rule:
         words: whether to ignore the difference between spaces and newlines, and between upper and lower case.
         relative: the allowed difference between numbers, as a fraction of the expected number; None to compare numbers
             as text.
-        absolute: the difference that is always allowed.
-        mixed: whether to compare numbers also in lines that contain other words.
+        absolute: the absolute difference that is always allowed.
+        mixed: whether to also compare numbers in lines that contain other words.
     """
 
     stripped: bool = False
@@ -102,11 +102,13 @@ _LIVE_CODE_BENCH = Rule(stripped=True, relative=0.0)
 """https://github.com/LiveCodeBench/LiveCodeBench, ``lcb_runner/evaluation/testing_util.py``: it compares decimals."""
 
 _OPEN_R1 = Rule(stripped=True)
-"""https://github.com/huggingface/open-r1, ``src/open_r1/rewards.py``. Unlike it, we check the number of lines."""
+"""https://github.com/huggingface/open-r1, ``src/open_r1/rewards.py``. Unlike open-r1, rewardkit checks the number of
+lines."""
 
 _APPS = Rule(blank=True, relative=1e-5, absolute=1e-8)
-"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also used by TACO): ``numpy.allclose``. That code then
-also compares sets of words, and integers with a tolerance. We do not, because both accept wrong outputs."""
+"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also used by TACO): ``numpy.allclose``. That code also
+compares sets of words, and integers with a tolerance. rewardkit does not, because both checks accept incorrect
+outputs."""
 
 _CODE_CONTESTS = Rule(words=True, relative=0.0, absolute=1e-5)
 """https://github.com/google-deepmind/code_contests, ``execution/tester_sandboxer.cc``."""
@@ -115,14 +117,14 @@ _CODE_CONTESTS = Rule(words=True, relative=0.0, absolute=1e-5)
 @final
 @dataclass(frozen=True)
 class Printed:
-    """A test of a program's output: the standard input, and the lines that the program must print."""
+    """A test of a program's output: the standard input and the lines that the program must print."""
 
     given: bytes
     expected: tuple[bytes, ...]
     rule: Rule = EXACT
 
     def problem(self, output: bytes) -> str:
-        """Describe the first difference between `output` and the expected lines; return "" if there is none."""
+        """Return a description of the first difference between `output` and the expected lines; "" if there is none."""
         output_lines, unit = self.rule.lines(output), "words" if self.rule.words else "lines"
         if len(output_lines) != len(self.expected):
             return f"printed {_counted(output_lines, unit)}, not {_counted(self.expected, unit)}"
@@ -134,7 +136,7 @@ class Printed:
 
 
 def lines(output: bytes) -> tuple[bytes, ...]:
-    """Split an output into lines without trailing white space, and without empty lines at the end."""
+    """Split an output into lines without trailing white space or empty lines at the end."""
     output_lines = [line.rstrip(_BLANKS) for line in output.split(b"\n")]
     while output_lines and not output_lines[-1]:
         output_lines.pop()
@@ -166,8 +168,8 @@ class Tests:
     Attributes:
         printed: the tests of the program's output.
         script: the tests of the program's values.
-        prelude: whether the program may use the imports of the dataset's grader.
-        tolerance: the allowed difference between numbers among the values; None to compare them as the tests do.
+        prelude: whether the program may use the imports from the dataset's grader.
+        tolerance: the allowed difference between numbers in the values; None to compare them as the tests do.
     """
 
     printed: tuple[Printed, ...] = ()
@@ -228,9 +230,9 @@ def is_same_tree(one, other):
     same = is_same_tree(one.left, other.left) and is_same_tree(one.right, other.right)
     return same and one.val == other.val
 """
-"""Definitions that LeetCode provides to all programs, and helpers with which the tests in LeetCodeDataset
-(newfacade/LeetCodeDataset on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Rows of these
-datasets may leave out the definitions."""
+"""Definitions that LeetCode provides to all programs, and helpers for building and comparing lists and trees in the
+tests in LeetCodeDataset (newfacade/LeetCodeDataset on Hugging Face), code-r1, and DeepCoder. Rows in these datasets may
+omit the definitions."""
 
 
 def read_tests(cell: object, tolerance: float | None = None) -> Tests:
@@ -238,10 +240,10 @@ def read_tests(cell: object, tolerance: float | None = None) -> Tests:
 
     Args:
         cell: the gold cell.
-        tolerance: the difference by which numbers may differ, relative or absolute; None for the dataset's rule.
+        tolerance: the allowed difference between numbers, relative or absolute; None for the dataset's rule.
 
     Raises:
-        ValueError: there are no tests, or they cannot be parsed; the message gives the reason.
+        ValueError: there are no tests, or they cannot be parsed. The message contains the reason.
     """
     tests = _read(_parse(cell) if isinstance(cell, str) else cell, {})
     names = {*scripts.names_of(tests.script).program} if tests.script.steps else set()
@@ -283,7 +285,7 @@ _OF_CALLS = ("functional", "function_call", "call_based")
 
 
 def _read(cell: object, row: Mapping[str, Any]) -> Tests:
-    """Parse tests, or a value that contains tests; `row` is the mapping around it, or empty."""
+    """Parse tests, or a value that contains tests. `row` is the mapping around the value, or is empty."""
     if isinstance(cell, Mapping):
         return _read_mapping({**{key: row[key] for key in _ABOVE if key in row}, **cell})
     if isinstance(cell, str):
@@ -347,7 +349,7 @@ def _some(pairs: list[tuple[object, object]]) -> list[tuple[object, object]]:
 
 
 def _pairs(tests: object) -> Iterator[tuple[object, object]]:
-    """Yield (input, output) pairs from a list of tests, or from a mapping with a list of inputs and one of outputs."""
+    """Yield (input, output) pairs from a list of tests, or from a mapping with lists of inputs and outputs."""
     if isinstance(tests, Mapping) and {"input", "output"} <= tests.keys():
         inputs, outputs = (_listed(tests[key], f"{key}s", least=0) for key in ("input", "output"))
         if len(inputs) != len(outputs):
@@ -365,7 +367,7 @@ def _pair(test: object, number: int) -> tuple[object, object]:
 
 
 def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
-    """Parse (input, output) tests, each of which may name its kind: of a program's output, or of a function."""
+    """Parse (input, output) tests. Each may state whether it tests a program's output or a function."""
     printed, steps, prelude = [], [], False
     pairs = [_pair(test, number) for number, test in enumerate(tests, 1)]
     wrapped = _wrapped(pairs)
@@ -386,7 +388,7 @@ def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
 
 
 def _function(cell: Mapping[str, Any]) -> str:
-    """Return the name of the function that the tests call; "" if no name is given."""
+    """Return the name of the function that the tests call; "" if there is no name."""
     metadata = cell.get("metadata")
     if isinstance(metadata, str):
         with suppress(ValueError):
@@ -400,7 +402,7 @@ def _function(cell: Mapping[str, Any]) -> str:
 
 
 def _setup(row: Mapping[str, Any]) -> str:
-    """Return the code that runs before the tests: definitions in the prompt, except the tested one, and setup code."""
+    """Return the code that runs before the tests: setup code, and the prompt's definitions except the tested one."""
     parts = []
     prompt, entry_point = row.get("prompt"), str(row.get("entry_point") or "")
     if isinstance(prompt, str):
@@ -422,14 +424,14 @@ def _asserted(test: str) -> Step:
 
 
 def _wrapped(pairs: Sequence[tuple[object, object]]) -> bool:
-    """Return whether every expected value is a list of one item, which may be a mere wrapper, as in APPS."""
+    """Return whether every expected value is a list with one item, which may be only a wrapper, as in APPS."""
     return all(isinstance(output, list) and len(output) == 1 for _, output in pairs)
 
 
 def _called(name: str, arguments: object, expected: object, wrapped: bool) -> Step:
-    """Return a test of a function, given a list of arguments, or text with one JSON argument per line (LiveCodeBench).
+    """Return a function test for a list of arguments, or for text with one JSON argument per line (LiveCodeBench).
 
-    If results are `wrapped`, both the list and its single item pass. Integer keys that JSON turned into text become
+    If results are `wrapped`, both the list and its single item pass. Integer keys that JSON converted to text become
     integers again.
     """
     results: list[object] = []
@@ -502,7 +504,7 @@ def _opened(value: object) -> Any:
 
 
 def _parse(text: str) -> Any:
-    """Parse JSON, a Python literal, or the encoded form of LiveCodeBench; return any other text unchanged."""
+    """Parse JSON, a Python literal, or LiveCodeBench's encoded form; return other text unchanged."""
     if _ENCODED.fullmatch(text.strip()):
         return _parse(_decoded(text))
     with suppress(json.JSONDecodeError, RecursionError):
@@ -528,17 +530,17 @@ def _finite(text: str) -> float:
 # LiveCodeBench's private tests are zlib data in base64, which always begins with "eJ".
 _ENCODED = re.compile(r"eJ[A-Za-z0-9+/=\s]+")
 _MOST_DECODED = 1 << 28
-"""The maximum size of decoded tests in bytes. Arbitrary: the tests of a LiveCodeBench problem take up to tens of
-megabytes."""
+"""The maximum size of decoded tests in bytes. The limit is arbitrary: the tests for a LiveCodeBench problem take up to
+tens of megabytes."""
 
 _PICKLED_TEXT = ("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "UNICODE")
 _AROUND_TEXT = ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT", "STOP")
 
 
 def _decoded(text: str) -> str:
-    """Decode a cell of LiveCodeBench's private tests: JSON in a pickle, compressed, in base64.
+    """Decode a cell with LiveCodeBench's private tests, which are JSON in a compressed pickle, encoded as base64.
 
-    Nothing is unpickled, because that could run any code. The pickle's instructions are parsed instead, and may only
+    The pickle is not loaded, because that could run any code. Instead, its instructions are parsed. They may only
     create a single string.
     """
     try:

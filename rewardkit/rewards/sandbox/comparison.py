@@ -1,8 +1,9 @@
-"""Check answers in this process, without running code: ``comparison(split("assert f(1) == 2"))([2])`` is True.
+"""Checks of answers in this process, without running code: ``comparison(split("assert f(1) == 2"))([2])`` is True.
 
-A sandbox behind HTTP must not see expected values, and test code must not run in this process. So an assertion is
-evaluated node by node: literals, comparisons, arithmetic, and a few functions on plain Python values. Other assertions
-are refused when the tests are parsed. Answers are at most `service.OUTPUT_BYTES` long, which bounds the time.
+A sandbox behind HTTP must not see expected values, and test code must not run in this process. Therefore, an assertion
+is evaluated node by node: literals, comparisons, arithmetic, and a few functions on plain Python values. Other
+assertions are rejected when the tests are parsed. The time is bounded because answers are at most
+`service.OUTPUT_BYTES` long.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rewardkit.rewards.sandbox.scripts import Tolerant, parsed
 from rewardkit.rewards.sandbox.values import MAPPINGS, decode, equal
 
 Evaluator = Callable[[Mapping[str, Any]], Any]
-"""A function that returns the value of an expression, given the values of the names in it."""
+"""A function that returns an expression's value, given the values of its names."""
 
 # Arbitrary: values come from the tested program, so none of them may take much memory or time to compare.
 _LONGEST_RANGE = 100_000
@@ -64,7 +65,7 @@ _CALLABLE = (*_FUNCTIONS.values(), *_MATH_FUNCTIONS, bool, float, list, tuple, s
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """A check of answers: assertions as expressions over ``answer_0``, ``answer_1``, ..."""
+    """A check for answers: assertions as expressions over ``answer_0``, ``answer_1``, ..."""
 
     tests: tuple[Evaluator, ...]
     names: dict[str, Any]
@@ -84,7 +85,7 @@ def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparis
     """Convert an assertion to a check that can run in this process.
 
     Raises:
-        ValueError: the assertion needs code to run; the message names the code.
+        ValueError: the assertion cannot be evaluated without running code. The message names this code.
     """
     names = dict(_GROUND)
     for statement in parsed(assertion.ground):
@@ -101,7 +102,7 @@ def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparis
 
 
 def read_answers(report: bytes) -> list[Any]:
-    """Parse the values that a program's process reported.
+    """Parse the values reported by a program's process.
 
     Raises:
         ValueError: the report is not a list of plain values.
@@ -118,7 +119,7 @@ def read_answers(report: bytes) -> list[Any]:
 
 
 def _admit(value: Any) -> None:
-    """Raise ValueError for values that `values.encode` does not write, and for ranges that take long to search."""
+    """Raise ValueError for values that `values.encode` does not write, and for ranges that take too long to search."""
     if not isinstance(value, list):
         return
     name, *items = value
@@ -139,7 +140,7 @@ def _admit(value: Any) -> None:
 
 
 def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
-    """Add the names that a setup statement defines to `names`, except those that need code to run."""
+    """Add the names that a setup statement defines to `names`, except names that require running code."""
     if isinstance(statement, ast.Import):
         names.update((alias.asname, math) for alias in statement.names if alias.name == "math" and alias.asname)
     elif isinstance(statement, ast.ImportFrom) and statement.module == "math":
@@ -156,7 +157,7 @@ def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
 
 
 def _evaluator(node: ast.expr, scope: Mapping[str, Any], label: str) -> Evaluator:
-    """Return a function that evaluates `node`; raise ValueError if that needs code to run."""
+    """Return a function that evaluates `node`; raise ValueError if this requires running code."""
 
     def of(child: ast.expr) -> Evaluator:
         return _evaluator(child, scope, label)

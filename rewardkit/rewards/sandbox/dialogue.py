@@ -1,15 +1,16 @@
-"""Let test code use a program that runs in another process: the program computes ``add(1, 2)`` for the test.
+"""A dialogue between test code and a program in another process: the program computes ``add(1, 2)`` for the test.
 
-The tester runs the test code, in which the program's names are `Remote` objects. For each call, attribute and operation
-on one of them, the tester sends a line of JSON to the program's process and receives another line with the answer.
-Values of built-in types are copied, so the tester compares them by its own rules, and the program never sees the
-expected results. Other objects stay in the program's process and are referred to by number. Instances of classes that
-the setup code defines, such as tree nodes, are copied with their attributes. If the test passes a function to the
-program, calls of it go back to the tester.
+The tester runs the test code, in which the program's names are `Remote` objects. For each call, attribute, and
+operation on a `Remote` object, the tester sends a line of JSON to the program's process and receives another line with
+the answer. Values of built-in types are copied, so the tester compares them by its own rules, and the program never
+sees the expected results. Other objects stay in the program's process and are identified by number. Instances of
+classes that the setup code defines, such as tree nodes, are copied with their attributes. If the test passes a function
+to the program, calls to this function are sent back to the tester.
 
-The program controls its own process. Whatever it does to this code there, it can only change its answers.
+The program controls its own process. Even if it manipulates this code in its process, it can only change its own
+answers.
 
-This module is sent into sandboxes as source, after `values`, so it does not import rewardkit.
+This module is sent to sandboxes as source code, after `values`, so it does not import rewardkit.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ if TYPE_CHECKING:
     from rewardkit.rewards.sandbox.values import decode, encode
 
 _KINDS = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, dict, range, type(None), object)
-"""The types that a program may return. Functions are excluded: `eval` could run the text of another answer."""
+"""The types that a program may return. Functions are excluded, because `eval` could run the text of another answer."""
 
 # Arbitrary: the number of bytes read at a time.
 _CHUNK = 1 << 16
 _PRINTED = 1_000_000
-"""The maximum number of bytes of printed output per answer. Arbitrary: a program may print forever, and the rest of the
-output is not compared."""
+"""The maximum number of printed bytes per answer. The limit is arbitrary: a program may print forever, and output
+beyond the limit is not compared."""
 
 
 class Peer:
-    """One end of a dialogue.
+    """One side of a dialogue.
 
     Attributes:
         scope: the namespace of the program or of the test code.
-        shared: the names of the classes whose instances are copied.
+        shared: the names of classes with instances that are copied.
     """
 
     def __init__(self, inbox: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
@@ -60,7 +61,7 @@ class Peer:
             line = line[os.write(self._out, line) :]
 
     def receive(self) -> Any:
-        """Return the next message; None if the other process has ended."""
+        """Return the next message; None if the other process has exited."""
         start = 0
         while (end := self._buffer.find(b"\n", start)) < 0:
             start = len(self._buffer)
@@ -73,7 +74,7 @@ class Peer:
         return json.loads(line)
 
     def pack(self, value: Any, copied: list[Any]) -> list[Any]:
-        """Encode `value` with a table of copied objects and their attributes: those in `copied`, then new ones."""
+        """Encode `value` with a table of copied objects (those in `copied`, then new ones) and their attributes."""
         self._copied, self._places = copied, {id(item): index for index, item in enumerate(copied)}
         encoded = self.encode(value)
         # `copied` grows during the loop, so that linked lists of any length need no recursion.
@@ -113,17 +114,17 @@ class Peer:
         raise NotImplementedError
 
     def referred(self, name: str, items: list[Any]) -> Any:
-        """Return the object to which an encoded reference refers."""
+        """Return the object for an encoded reference."""
         raise NotImplementedError
 
 
 def _classes(kind: type) -> list[list[str]]:
-    """Return (module, name) of an exception class and of its base exceptions; an empty list for other classes."""
+    """Return the (module, name) pairs of an exception class and its base exceptions; [] for other classes."""
     return [[base.__module__, base.__name__] for base in kind.__mro__ if issubclass(base, BaseException)]
 
 
 def _error(error: BaseException, peer: Peer) -> dict[str, Any]:
-    """Describe an exception: classes, plain arguments and attributes (others as text), text, and line."""
+    """Describe an exception: its classes, arguments and attributes (as text if not plain), text, and line."""
 
     def plain(value: Any) -> Any:
         try:
@@ -150,7 +151,7 @@ def _error(error: BaseException, peer: Peer) -> dict[str, Any]:
 
 
 class Answering(Peer):
-    """The program's end of a dialogue, which performs operations on the program's objects."""
+    """The program's side of a dialogue, which performs operations on the program's objects."""
 
     def __init__(self, inbox: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
         super().__init__(inbox, out, scope, shared)
@@ -199,7 +200,7 @@ class Answering(Peer):
         return str(text)
 
     def _ask(self, number: Any, /, *arguments: Any, **options: Any) -> Any:
-        """Call a function of the test code, and answer requests from the tester until it returns."""
+        """Call a function in the test code, and answer requests from the tester until the function returns."""
         self.send(call=number, given=self.pack([arguments, options], []), printed=self._printed())
         while (message := self.receive()) is not None and "ask" in message:
             self._answer(message)
@@ -236,14 +237,14 @@ class Answering(Peer):
         return self._kept[key] if name == "kept" else self._objects[key]
 
     def _names(self, names: list[str]) -> dict[str, Any]:
-        """Return the names that the program defines, mapped to their classes if they are exceptions, else to []."""
+        """Return a map from the names that the program defines to exception classes, or to [] for other objects."""
         present = {name: self.scope[name] for name in names if name in self.scope}
         return {name: _classes(item) if isinstance(item, type) else [] for name, item in present.items()}
 
     def _pick(self, name: str | None, count: int) -> Any:
-        """Return the function to test: the one called `name`, or the last one that takes `count` arguments.
+        """Return the function to test: the function called `name`, or the last function that accepts `count` arguments.
 
-        It is a method of `Solution`, if the program has that class, else a function of the program.
+        If the program has a class `Solution`, the result is a method of this class, else a function in the program.
         """
         solution = self.scope.get("Solution")
         owner: Any = solution() if isinstance(solution, type) else None
@@ -277,7 +278,7 @@ def _await(awaitable: Any) -> Any:
 
 
 def _called(code: Any) -> set[str]:
-    """Return the names used in the code of a function and of the functions nested in it."""
+    """Return the names used in a function's code and in its nested functions."""
     inner = [_called(constant) for constant in code.co_consts if hasattr(constant, "co_names")]
     return set(code.co_names).union(*inner)
 
@@ -294,13 +295,13 @@ def _takes(function: Any, count: int) -> bool:
 
 
 class Asking(Peer):
-    """The tester's end of a dialogue, which asks the program to perform operations on its objects.
+    """The tester's side of a dialogue, which requests operations on the program's objects.
 
     Attributes:
         makers: the names of the program's classes.
-        last: the last call to the program, and the result.
-        failure: an assertion that failed where the program could catch the error: in a callback, or in a ``with`` block
-            of a program's object.
+        last: the last call to the program, with its result.
+        failure: an assertion that failed in code in which the program could catch the error: in a callback, or in a
+            ``with`` block for one of the program's objects.
     """
 
     def __init__(
@@ -351,7 +352,7 @@ class Asking(Peer):
         return message
 
     def names(self, names: list[str]) -> dict[str, Any]:
-        """Return the program's objects by name; leave out names that the program does not define."""
+        """Return the program's objects by name, without names that the program does not define."""
         objects: dict[str, Any] = {}
         answer = self.ask("names", names)
         for name in names:  # only requested names, or the program could pass its own `abs` to the test
@@ -391,9 +392,9 @@ class Asking(Peer):
     def _keep(self, item: Any) -> Any:
         """Encode an argument. If the program has already received the same list, refer to the program's copy of it.
 
-        That copy includes the program's changes, so a test can call ``dequeue(queue)`` twice. If a call returns a
-        value, the test does not see changes to the arguments. Otherwise, a program could return nonsense and change
-        an argument to match, as in ``assert f(x) == sorted(x)``.
+        This copy includes the program's changes, so a test can call ``dequeue(queue)`` twice. If a call returns a
+        value, the test does not see changes to the arguments. Otherwise, a program could return nonsense and change an
+        argument to match the result, as in ``assert f(x) == sorted(x)``.
         """
         count = len(self._copied)
         encoded = self.encode(item)
@@ -417,14 +418,14 @@ class Asking(Peer):
         return self._remotes[number, constructed]
 
     def made(self, value: Any, label: str) -> Any:
-        """Mark a remote object as made by the test code (see `Remote`); return other values unchanged."""
+        """Mark a remote object as created by the test code (see `Remote`); return other values unchanged."""
         if type(value) is not Remote or value._rk.reference[0] != "remote":
             return value
         state = value._rk
         return self._remote(state.reference[1], True, plain=state.plain, kind=state.kind, label=label)
 
     def _exception(self, message: Any) -> BaseException:
-        """Return the tester's version of an exception in the program, so that a test can catch it by class."""
+        """Return the tester's version of an exception from the program, so that a test can catch it by class."""
         kind = self._class(message["raised"])
         arguments, state = self.unpack(message["state"], [])
         try:
@@ -440,9 +441,9 @@ class Asking(Peer):
         return error
 
     def _class(self, classes: list[list[str]]) -> type[BaseException]:
-        """Return the exception class with these (module, name) pairs, the most derived first.
+        """Return the exception class with these (module, name) pairs. The most derived class comes first.
 
-        It is a class of Python's own, or a new class derived from the closest one.
+        The result is a built-in or standard library class, or a new class derived from the closest such class.
         """
         exception_class: type[BaseException] = Exception
         missing: list[tuple[str, str]] = []
@@ -461,7 +462,7 @@ class Asking(Peer):
 
 
 def _known_class(module: str, name: str) -> type[BaseException] | None:
-    """Return an exception class of the standard library; None for those of `unittest`, which control the tester."""
+    """Return an exception class in the standard library; None for classes in `unittest`, which control the tester."""
     package = module.partition(".")[0]
     if package not in sys.stdlib_module_names or package == "unittest" or module not in sys.modules:
         return None
@@ -470,7 +471,7 @@ def _known_class(module: str, name: str) -> type[BaseException] | None:
 
 
 def _change(item: Any, other: Any) -> None:
-    """Replace the contents of a list, dict, set or other container with those of `other`."""
+    """Replace the contents of a list, dict, set, or other container with the contents of `other`."""
     if type(item) is not type(other):
         return
     if isinstance(item, (list, bytearray)):
@@ -486,24 +487,24 @@ def _change(item: Any, other: Any) -> None:
 
 
 class _Kept:
-    """A wrapper that marks an argument of a call, so that `Asking` encodes it with `_keep`."""
+    """A wrapper that marks a call's argument, so that `Asking` encodes it with `_keep`."""
 
     def __init__(self, item: Any) -> None:
         self.item = item
 
 
 class Remote:
-    """An object of the program, as seen by the test code.
+    """One of the program's objects, as seen by the test code.
 
-    The proxy keeps its own attributes in ``_rk``, because all other names belong to the program:
+    This proxy keeps its own attributes in ``_rk``, because all other names belong to the program:
 
-    - ``plain``: whether the object's class derives from a built-in type, so that the object has a plain value;
+    - ``plain``: whether the object's class is derived from a built-in type, so that the object has a plain value;
     - ``made``: whether the test code created the object with one of the program's classes that `scripts` finds, as in
-      ``Vector(1, 2)``. If so, the test works with an object, and may pass values to its operators. Otherwise the test
-      expects a value: for ``abs(f(2) - 3.5) < 0.1``, the program must not be asked, because it would see the 3.5 and
-      could return an object whose difference from it is 0;
-    - ``read``: what the test has read of the object since the program last received it. Without this cache, the object
-      could have two items in ``len(f(2)) == 2``, but none in ``all(map(math.isclose, f(2), [0.5, 1.5]))``.
+      ``Vector(1, 2)``. If so, the test works with an object and may pass values to its operators. Otherwise, the test
+      expects a value. For example, the program must not compute ``abs(f(2) - 3.5) < 0.1``, because it would see the 3.5
+      and could return an object that has a difference of 0 from it;
+    - ``read``: the properties that the test has read since the program last received the object. Without this cache,
+      the object could have two items in ``len(f(2)) == 2``, but none in ``all(map(math.isclose, f(2), [0.5, 1.5]))``.
     """
 
     __slots__ = ("_rk",)
@@ -629,7 +630,7 @@ class _State:
 
 
 class _Items:
-    """An iterator of the program. Items are computed on demand, because the iterator may be infinite."""
+    """An iterator in the program. Items are computed on demand, because the iterator may be infinite."""
 
     def __init__(self, iterator: Any) -> None:
         self._iterator = iterator
@@ -642,15 +643,15 @@ class _Items:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Return whether two values are the same object, which the test may have obtained in two ways."""
+    """Return whether two values are the same object, even if the test obtained it in two different ways."""
     remote = type(left) is Remote and type(right) is Remote
     return left._rk.reference == right._rk.reference if remote else left is right
 
 
 def _is_raised(trace: Any) -> bool:
-    """Return whether a ``raise`` statement in the test code raised an exception, so the program may catch it.
+    """Return whether a ``raise`` statement in the test code raised an exception, which the program may then catch.
 
-    The program may have caused any other exception, to skip the assertions after it.
+    The program may have caused any other exception in order to skip the assertions after it.
     """
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -666,9 +667,9 @@ def _asked(name: str, /, *arguments: Any, **options: Any) -> Any:
 
 
 def _read(name: str, remote: Remote, *arguments: Any) -> Any:
-    """Ask the program for a property of an object, with a cache for objects that the test code did not make.
+    """Request an object's property from the program, with a cache for objects that the test code did not create.
 
-    See `Remote` for the reason.
+    `Remote` explains why the cache is necessary.
     """
     state, key = remote._rk, f"{name}{arguments!r}"
     if state.made:
@@ -685,7 +686,7 @@ def _value(remote: Remote) -> Any:
 
 
 def _measured(remote: Remote) -> dict[str, Any]:
-    """Read the length and the items of an object; None for both if it has no length, like an iterator."""
+    """Read an object's length and items. Both are None if the object has no length, as for an iterator."""
     contents = remote._rk.read
     if "len" not in contents:
         contents["len"] = contents["items"] = None

@@ -1,4 +1,4 @@
-"""Find the interpreter that runs programs, and the paths that it needs: ``visible(())`` is ``["/usr", ...]``."""
+"""The interpreter that runs programs, and the paths that it needs: ``visible(())`` is ``["/usr", ...]``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/nix
 
 
 def interpreter() -> str:
-    """Return the path of the interpreter itself, not of a virtual environment's link to it."""
+    """Return the path to the interpreter itself, not to a virtual environment's link to it."""
     # In a virtual environment, only CPython's _base_executable names the interpreter that created it.
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 def site_packages() -> tuple[str, ...]:
-    """Return the directories of this environment's installed packages."""
+    """Return the directories with this environment's installed packages."""
     paths = sysconfig.get_paths()
     return tuple(dict.fromkeys(os.path.realpath(paths[name]) for name in ("purelib", "platlib")))
 

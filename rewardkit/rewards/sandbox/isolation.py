@@ -1,7 +1,8 @@
-"""Choose a sandbox: ``chosen(packages=False, unsafe=False)`` is the first isolation that passes the self-test.
+"""The choice of a sandbox: ``chosen(packages=False, unsafe=False)`` is the first isolation that passes the self-test.
 
 Inside a sandbox, a program sees a read-only file system with the interpreter and the system's libraries. It has no
-network, no other processes, no environment variables, and no privileges. The self-test checks this once per process.
+network access, no other processes, no environment variables, and no privileges. The self-test checks this once per
+process.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ print("tried everything" + (": it could " + ", ".join(dict.fromkeys(done)) if do
 
 @contextmanager
 def traps() -> Iterator[str]:
-    """Yield the input of the probe: a file, a listening port and a process of the host, which it tries to reach."""
+    """Yield the probe's input: a file, a listening port, and a process on the host, which the probe tries to reach."""
     with ExitStack() as opened:
         name, port = __file__, 1
         with suppress(OSError):  # a full disk or a missing network is not the sandbox's fault
@@ -88,7 +89,7 @@ _UNSAFE = (
 @final
 @dataclass(frozen=True)
 class Isolation:
-    """A sandbox: a command that isolates the command after it, and the package directories visible inside."""
+    """A sandbox: a command that isolates the command after it, and the package directories that are visible inside."""
 
     name: str
     command: tuple[str, ...]
@@ -96,10 +97,10 @@ class Isolation:
 
 
 def chosen(*, packages: bool, unsafe: bool) -> Isolation:
-    """Return the first isolation that works on this machine; with `unsafe`, one that only sets limits.
+    """Return the first isolation that works on this machine or, if `unsafe`, one that only sets limits.
 
     Raises:
-        RewardFailure: no isolation works; the message gives the reason and the fix.
+        RewardFailure: no isolation works. The message contains the reason and the fix.
     """
     return _working(os.getpid(), packages, unsafe)
 
@@ -125,7 +126,7 @@ def check(isolation: Isolation, *, shut_in: bool = True) -> None:
     """Run a program that tries to escape from `isolation`.
 
     Raises:
-        SandboxFailure: the program does not run, or, if `shut_in`, one of its attempts succeeds.
+        SandboxFailure: the program does not run or, if `shut_in`, one of its attempts succeeds.
     """
     with traps() as trap_text:
         # Arbitrary: the probe takes a fraction of a second, but the machine may be busy.
@@ -143,7 +144,7 @@ def check(isolation: Isolation, *, shut_in: bool = True) -> None:
 
 
 def bubblewrap(packages: tuple[str, ...]) -> Isolation:
-    """Return an isolation by bubblewrap, which needs user namespaces or root."""
+    """Return an isolation with bubblewrap, which needs user namespaces or root privileges."""
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxFailure("bwrap is not installed")
@@ -160,7 +161,7 @@ def bubblewrap(packages: tuple[str, ...]) -> Isolation:
 
 
 def namespaces(packages: tuple[str, ...]) -> Isolation:
-    """Return an isolation by unshare and setpriv, which are on every Linux system but need root."""
+    """Return an isolation with unshare and setpriv, which every Linux system has but which need root privileges."""
     tools = ("unshare", "setpriv", "mount", "chroot", "sh")
     missing = [tool for tool in tools if shutil.which(tool, path=_TOOLS) is None]
     if missing:
@@ -173,7 +174,7 @@ def namespaces(packages: tuple[str, ...]) -> Isolation:
 
 
 def bare(packages: tuple[str, ...]) -> Isolation:
-    """Return an empty isolation: programs only have limits."""
+    """Return an empty isolation, in which programs only have limits."""
     return Isolation("bare", (), packages)
 
 

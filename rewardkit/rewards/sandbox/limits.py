@@ -1,9 +1,9 @@
-"""The limits on a program's resources and system calls: ``Limits(timeout=2.0).wall`` is 5.0.
+"""Limits on a program's resources and system calls: ``Limits(timeout=2.0).wall`` is 5.0.
 
-The filter refuses new processes, signals, sockets, namespaces, shared memory, and access to other processes. A program
-that reads, computes and prints needs none of these. So a program is a single process, the limit on address space bounds
-its memory, and nothing remains when it ends. A limit on the number of processes would not work, because it counts all
-processes of the user on the machine. Limits for trusted code are in `rewardkit.workers.limits`.
+The filter blocks new processes, signals, sockets, namespaces, shared memory, and access to other processes. A program
+that reads, computes, and prints needs none of these. As a result, a program is a single process, the limit on address
+space bounds its memory, and nothing remains after it exits. A limit on the number of processes would not work, because
+it counts all of the user's processes on the machine. Limits for trusted code are in `rewardkit.workers.limits`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import final
 
 MEGABYTE = 1 << 20
 OUTPUT_BYTES = 4_000_000
-"""The maximum size of a program's output in bytes. Arbitrary: output is kept in memory, and a program may print
-forever.
+"""The maximum size of a program's output in bytes. The limit is arbitrary: output is kept in memory, and a program may
+print forever.
 """
 
 _THREAD = 0x10000  # CLONE_THREAD
@@ -50,7 +50,7 @@ _OTHERS = {
     machine: {name: int(number) for name, number in map(str.split, listed.split(","))}
     for machine, listed in _LISTED.items()
 }
-"""Machine -> name -> number of the other system calls that are refused."""
+"""A map from machines to the names and numbers of the other blocked system calls."""
 
 # Newer system calls have the same numbers on all architectures.
 _EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438}
@@ -59,7 +59,7 @@ _EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 43
 @final
 @dataclass(frozen=True)
 class Limits:
-    """The limits on one run of a program.
+    """The limits on one program run.
 
     Attributes:
         timeout: the maximum processor time in seconds.
@@ -75,7 +75,7 @@ class Limits:
 
     @property
     def wall(self) -> float:
-        """The maximum elapsed time in seconds, longer than `timeout`, so that a busy machine does not lower a score."""
+        """The maximum elapsed seconds. This is more than `timeout` so that a busy machine does not lower a score."""
         return 2 * self.timeout + 1
 
 

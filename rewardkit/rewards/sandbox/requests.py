@@ -1,7 +1,7 @@
-"""Send HTTP requests to a sandbox service: ``post("http://localhost:8080/run_code", body, 30.0)`` returns the answer.
+"""HTTP requests to a sandbox service: ``post("http://localhost:8080/run_code", body, 30.0)`` returns the response.
 
 A request has one deadline and at most two attempts. While a service is down, one request is sent every few seconds, and
-the others fail immediately. Redirects are not followed, and proxies in the environment are ignored.
+all other requests fail immediately. Redirects are not followed, and proxies in the environment are ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PASSING = (408, 425, 429)
 
 
 class _Outage(Exception):
-    """The service did not answer, or asked for a later attempt."""
+    """The service did not respond, or requested a later attempt."""
 
 
 def address(sandbox: object, whose: str) -> str:
@@ -60,10 +60,10 @@ def address(sandbox: object, whose: str) -> str:
 
 
 def post(url: str, body: bytes, seconds: float) -> bytes:
-    """Send JSON, and return the body of the answer.
+    """Send JSON, and return the response body.
 
     Raises:
-        SandboxFailure: there is no answer within `seconds`, or the answer is an error.
+        SandboxFailure: there is no response within `seconds`, or the response is an error.
     """
     deadline = time.monotonic() + seconds
     health = _health(url, os.getpid())
@@ -137,7 +137,7 @@ def _said(status: int, answer: bytearray) -> str:
 
 @final
 class _Health:
-    """The health of a service, shared by the threads of a process."""
+    """A service's health, shared by all threads in a process."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -1,10 +1,10 @@
-"""Launch sandboxes: ``runs(Job(program, trials), isolation.command)`` yields a ``Run`` as each trial ends.
+"""A launcher for sandboxes: ``runs(Job(program, trials), isolation.command)`` yields a ``Run`` when each trial ends.
 
-``dialogues`` launches two sandboxes, whose trials run in pairs.
+``dialogues`` launches two sandboxes with trials that run in pairs.
 
-A sandbox gets its job through a file in memory and answers through a pipe, which is read with limits on time and size.
-If a sandbox does not start, or ends before it has reported its trials, a `SandboxFailure` is raised. A program cannot
-cause that, so it does not affect any score.
+A sandbox receives its job through a file in memory and responds through a pipe, which is read with limits on time and
+size. If a sandbox does not start, or exits before it has reported its trials, a `SandboxFailure` is raised. A program
+cannot cause this failure, so the failure does not affect any score.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _START_SECONDS = 30.0
 _GRACE_SECONDS = 10.0
 _PROBLEM_BYTES = 4096
 _QUESTION_BYTES = 256_000_000
-"""The maximum size of the inputs that one test passes to a program. Arbitrary: inputs of contests take tens of
-megabytes.
+"""The maximum size in bytes of the inputs that one test passes to a program. The limit is arbitrary: contest inputs
+take tens of megabytes.
 """
 
 _BOOT = """
@@ -51,14 +51,14 @@ scope["serve"](stream)
 @final
 @dataclass(frozen=True)
 class Trial:
-    """One run of a program.
+    """One program run.
 
     Attributes:
         given: the program's standard input.
-        epilogue: Python source that runs after the program in the same process; "" for none. If there is one, the
-            program's output is not reported. The source can use the names in the job's library, ``program`` (the
-            program's namespace), ``shared`` (see `Job`), and the file descriptors ``out`` (for the report), ``said``
-            (for how the program ended) and ``heard`` (for messages in a dialogue).
+        epilogue: Python source code that runs after the program in the same process; "" for none. If there is an
+            epilogue, the program's output is not reported. The code can use the names in the job's library, ``program``
+            (the program's namespace), ``shared`` (see `Job`), and the file descriptors ``out`` (for the report),
+            ``said`` (for the way in which the program ended), and ``heard`` (for messages in a dialogue).
     """
 
     given: bytes = b""
@@ -71,15 +71,15 @@ class Job:
     """A program and its trials.
 
     Attributes:
-        program: the source of the program.
-        trials: the runs of the program.
+        program: the program's source code.
+        trials: the program's runs.
         limits: the limits on each run.
         path: directories to add to ``sys.path``.
         modules: modules to import once, before the first trial.
-        setup: source that runs before the program, in the same process and namespace.
-        library: compiled code that runs once and defines names for the epilogues. It needs a local sandbox, which has
-            the same version of Python.
-        shared: data for all epilogues, of types that `marshal` supports.
+        setup: source code that runs before the program, in the same process and namespace.
+        library: compiled code that runs once and defines names for the epilogues. It requires a local sandbox, which
+            has the same Python version.
+        shared: data for all epilogues, with types that `marshal` supports.
     """
 
     program: str
@@ -92,23 +92,23 @@ class Job:
     shared: Any = None
 
     def encoded(self, channel: int = -1, wall: float = 0.0, *, asks: bool = False) -> bytes:
-        """Return the input of the sandbox: the compiled supervisor, followed by the job.
+        """Return the sandbox's input: the compiled supervisor, followed by the job.
 
         Args:
-            channel: the file descriptor of a dialogue; -1 for none.
-            wall: the maximum seconds of a trial for both sides of a dialogue together.
-            asks: whether this side of a dialogue is the tester, which waits for the first message.
+            channel: the file descriptor for a dialogue; -1 for none.
+            wall: the maximum total seconds per trial for both sides of a dialogue.
+            asks: whether this side of the dialogue is the tester, which waits for the first message.
         """
         described = self.described(output=_QUESTION_BYTES if asks else OUTPUT_BYTES)
         described |= {"filter": kernel_filter(), "channel": channel, "whole": wall, "asks": asks}
         return marshal.dumps(compiled("supervisor")) + marshal.dumps(described)
 
     def described(self, *, output: int = OUTPUT_BYTES, room: int = 0) -> dict[str, Any]:
-        """Return the job in the form for the supervisor.
+        """Return the job in the supervisor's format.
 
         Args:
             output: the maximum size of one report in bytes.
-            room: the maximum size of all reports, written as text; 0 for binary reports without such a limit.
+            room: the maximum total size of all reports as text; 0 for binary reports without such a limit.
         """
         return {
             "program": self.program.encode("utf-8", "surrogatepass"),
@@ -138,7 +138,7 @@ class Run:
     Attributes:
         output: the bytes that the program wrote.
         problem: the reason why the program did not end cleanly; "" if it did.
-        finished: whether the process reported that it ran to its end. A program can forge this report.
+        finished: whether the process reported that it ran to completion. A program can forge this report.
     """
 
     output: bytes
@@ -147,10 +147,10 @@ class Run:
 
 
 def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
-    """Yield the results of the trials, but fewer if the last trials are skipped. Close the generator to end early.
+    """Yield the trials' results, without trials that are skipped at the end. Close the generator to stop early.
 
     Raises:
-        SandboxFailure: the sandbox does not start, or is terminated from outside.
+        SandboxFailure: the sandbox does not start, or another process terminates it.
     """
     if not job.trials:
         return
@@ -159,12 +159,12 @@ def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
 
 
 def dialogues(program: Job, tester: Job, isolation: Sequence[str] = ()) -> Generator[tuple[Run, Run], None, None]:
-    """Yield pairs of results from two sandboxes whose trials run in pairs and talk with each other.
+    """Yield pairs of results from two sandboxes with trials that run in pairs and communicate with each other.
 
-    The processes of `tester` ask, and those of `program` answer; see `dialogue`.
+    The processes in `tester` send requests, and the processes in `program` answer them; see `dialogue`.
 
     Raises:
-        SandboxFailure: a sandbox does not start, or is terminated from outside.
+        SandboxFailure: a sandbox does not start, or another process terminates it.
     """
     if not program.trials:
         return
@@ -247,13 +247,13 @@ def _frames(reader: _Reader, wall: float) -> Iterator[Run]:
 
 
 def reported(problem: bytes, output: bytes, finished: bool) -> Run:
-    """Return the content of a frame as a `Run`. The problem is escaped, because the program may have written it."""
+    """Return a frame's content as a `Run`. The problem is escaped, because the program may have written it."""
     return Run(output, repr(problem.decode(errors="replace"))[1:-1].replace("\\'", "'"), finished)
 
 
 @final
 class _Reader:
-    """A reader that returns a given number of bytes from a pipe, or fewer at its end or after a timeout."""
+    """A reader that returns a given number of bytes from a pipe, or fewer at the end of the pipe or after a timeout."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe.fileno()
@@ -276,7 +276,7 @@ class _Reader:
 
 @cache
 def source(name: str) -> str:
-    """Return the source of a module in this package, because code in a sandbox cannot import the module."""
+    """Return the source code of a module in this package, because code in a sandbox cannot import the module."""
     return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
 
 

@@ -1,8 +1,8 @@
-"""Parse test code: find the tests in it, and the names that belong to the program.
+"""Parsing of test code: its tests, and the names that belong to the program.
 
 ``read_script("assert add(1, 2) == 3")`` has one test, and the name ``add`` belongs to the program, as do all names that
-neither Python nor the test code defines. Test code runs in the tester (see `tester`), never in the program's process,
-so it may be arbitrary Python.
+neither Python nor the test code defines. Test code may be arbitrary Python, because it runs in the tester (see
+`tester`), never in the program's process.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from functools import lru_cache
 from typing import Any, Final, final
 
 MAX_CHARACTERS: Final = 2_000_000
-"""The maximum length of test code. Arbitrary: EvalPlus has more than a million characters for one function."""
+"""The maximum number of characters in test code. The limit is arbitrary: EvalPlus has more than a million characters
+for one function."""
 
 _BUILTINS = frozenset((*dir(builtins), "__file__"))
 _LIBRARIES = frozenset(("np", "numpy", "pd", "pandas", "pytest", "scipy", "sympy", "torch"))
-"""Names that never belong to the program. Otherwise, it would compute ``np.allclose(f(1), 0.5)`` and see the 0.5."""
+"""Names that never belong to the program. Otherwise, the program would compute ``np.allclose(f(1), 0.5)`` and see the
+0.5."""
 
 _TESTED = ("solution", "program", "main", "submission")
 """The module names from which test code imports the program, as in `tester`."""
@@ -38,10 +40,10 @@ class Step:
     Attributes:
         shown: the text of the test, for notes.
         source: code that runs after the script, such as ``assert add(1, 2) == 3``.
-        place: the index of the script's statement that is the test; None if the whole script runs.
+        place: the index of the statement in the script that is the test; None if the whole script runs.
         path: the name of a test function, or of a test class and a method.
-        call: the name of a function (None to choose one by its arguments), the arguments, and the results that pass,
-            encoded by `marshal`.
+        call: the name of a function (None to choose a function by its arguments), the arguments, and the results that
+            pass, encoded by `marshal`.
     """
 
     shown: str
@@ -54,11 +56,11 @@ class Step:
 @final
 @dataclass(frozen=True)
 class Script:
-    """Test code, and the tests in it.
+    """Test code and its tests.
 
     Attributes:
         steps: the tests.
-        setup: code that runs before the rest. The part that does not need the program also runs before the program.
+        setup: code that runs before the tests. The part that does not need the program also runs before the program.
         source: the test code itself.
     """
 
@@ -74,7 +76,7 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
     """Find the tests in test code: test functions, methods of test classes, ``check(candidate)``, or assertions.
 
     Raises:
-        ValueError: there are no tests, or the code is invalid; the message gives the reason.
+        ValueError: there are no tests, or the code is invalid. The message contains the reason.
     """
     statements, text = parsed(source), source.strip().split("\n")
     steps = tuple(_functions(statements))
@@ -151,14 +153,14 @@ def _asserts(statements: Iterable[ast.stmt]) -> bool:
 @final
 @dataclass(frozen=True)
 class Names:
-    """The meanings of the names in a script.
+    """The roles of the names in a script.
 
     Attributes:
         program: the names that belong to the program.
-        makers: the names that the script uses as classes, in calls or in ``isinstance``.
-        classes: the names of classes defined by the script, whose instances are copied between the processes.
-        before: source that runs before the program: the setup code that does not need the program, the script's imports
-            from the standard library, and the definitions of `classes`.
+        makers: the names that the script uses as classes, in calls or ``isinstance``.
+        classes: the names of the script's classes with instances that are copied between the processes.
+        before: source code that runs before the program: the setup code that does not need the program, the script's
+            imports from the standard library, and the definitions of `classes`.
         imports: import statements for standard modules that the script uses without importing them.
         modules: the modules outside the standard library that the script imports.
     """
@@ -177,8 +179,8 @@ def names_of(script: Script) -> Names:
     """Find the names in a script that belong to the program.
 
     Raises:
-        ValueError: a test does not use the program, or the program could influence the verdict, for example by defining
-            the expected value.
+        ValueError: a test does not use the program, or the program could influence the verdict (for example, by
+            defining the expected value).
     """
     setup, source = parsed(script.setup), parsed(script.source)
     step_statements = [parsed(step.source) for step in script.steps]
@@ -240,7 +242,7 @@ def names_of(script: Script) -> Names:
 
 
 def parsed(source: str) -> list[ast.stmt]:
-    """Return the statements of `source`; raise ValueError if `source` is not valid Python or too long."""
+    """Return the statements in `source`; raise ValueError if `source` is not valid Python or is too long."""
     if len(source) > MAX_CHARACTERS:
         raise ValueError(f"source has {len(source):,} characters, but the limit is {MAX_CHARACTERS:,}")
     try:
@@ -250,7 +252,7 @@ def parsed(source: str) -> list[ast.stmt]:
 
 
 def used(*sources: str) -> frozenset[str]:
-    """Return the global names that code uses: names from the module level, and undefined names."""
+    """Return the global names that code uses: names at the module level, and undefined names."""
     names: set[str] = set()
     for source in sources:
         try:
@@ -269,7 +271,7 @@ def used(*sources: str) -> frozenset[str]:
 
 
 def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes and all nodes inside them, except constants, because tests with large inputs have millions."""
+    """Yield the nodes and all nodes inside them, except constants, because tests with large inputs contain millions."""
     pending = [*nodes]
     for node in pending:
         yield node
@@ -292,7 +294,7 @@ def ground(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[st
 
 
 def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
-    """Raise ValueError for a comparison with a constant of the program, such as ``INF``: it is an expected value."""
+    """Raise ValueError for a comparison with a constant from the program (``INF``), which is an expected value."""
     sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EQUALITIES:
         sides = node.args[:2]
@@ -308,7 +310,7 @@ _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "
 
 
 def _check_evaluation(nodes: Sequence[ast.AST], bound_names: frozenset[str]) -> None:
-    """Raise ValueError if a test may evaluate text from the program, which could then pass any test."""
+    """Raise ValueError if a test may evaluate text from the program, because such text could pass any test."""
     constant = {id(node.func) for node in nodes if isinstance(node, ast.Call) and all(map(_is_constant, node.args[:1]))}
     for node in nodes:
         name = ""
@@ -326,7 +328,7 @@ _EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill
 
 
 def _is_plain(kind: ast.ClassDef) -> bool:
-    """Return whether the program may see a class of the test code, such as ``ListNode``.
+    """Return whether the program may see a class in the test code, such as ``ListNode``.
 
     A class must have only special methods, because other methods may compute the expected result.
     """
@@ -337,7 +339,7 @@ def _is_plain(kind: ast.ClassDef) -> bool:
 
 
 def _makers(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """Yield the names used as classes: in ``isinstance``, or in calls whose result is used as an object."""
+    """Yield the names used as classes: in ``isinstance``, or in calls with a result that is used as an object."""
     objects = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     assigned = [(set(map(ast.unparse, node.targets)), node.value) for node in nodes if isinstance(node, ast.Assign)]
     left = assigned
@@ -355,7 +357,7 @@ def _makers(nodes: Sequence[ast.AST]) -> Iterator[str]:
 
 
 def _made(node: ast.AST) -> str:
-    """Return the class name in a call like ``Vector(1, 2)``; "" if `node` does not look like such a call."""
+    """Return the class name in a call such as ``Vector(1, 2)``; "" if `node` does not look like such a call."""
     name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
     return name if name[:1].isupper() else ""
 
@@ -365,7 +367,7 @@ def names_in(*nodes: ast.AST) -> Iterator[str]:
 
 
 def local_names(*nodes: ast.AST) -> frozenset[str]:
-    """Return the names that code binds locally: variables, parameters of functions and lambdas, caught exceptions."""
+    """Return the names that code binds locally: variables, function and lambda parameters, and caught exceptions."""
     names: set[str] = set()
     for node in walk(*nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -378,7 +380,7 @@ def local_names(*nodes: ast.AST) -> frozenset[str]:
 
 
 def _bound(*nodes: ast.AST) -> Iterator[str]:
-    """Yield the names that code defines: variables, functions, classes and imports."""
+    """Yield the names that code defines: variables, functions, classes, and imports."""
     for node in walk(*nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
@@ -391,7 +393,7 @@ def _bound(*nodes: ast.AST) -> Iterator[str]:
 
 
 def _exported(module: str) -> Iterator[str]:
-    """Yield the names that ``from module import *`` defines, for a module of the standard library."""
+    """Yield the names that ``from module import *`` defines, for a module in the standard library."""
     if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
         raise ValueError(f"'from {module} import *' hides which names belong to the program. Import each name")
     loaded = importlib.import_module(module)
@@ -408,7 +410,7 @@ def imported(*nodes: ast.AST) -> Iterator[str]:
 
 
 def _foreign(*nodes: ast.AST) -> Iterator[str]:
-    """Yield the imported modules that are neither in the standard library nor the program."""
+    """Yield the imported modules other than the program and standard library modules."""
     for node in nodes:
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
@@ -421,7 +423,7 @@ def _is_future(line: ast.stmt) -> bool:
 
 
 def needed_imports(*lines: ast.stmt) -> list[ast.stmt]:
-    """Return imports of the standard modules that code uses without importing them, as in ``math.pi``."""
+    """Return imports for the standard modules that code uses without importing them, as in ``math.pi``."""
     values = [node.value for node in walk(*lines) if isinstance(node, ast.Attribute)]
     names = {value.id for value in values if isinstance(value, ast.Name)} & sys.stdlib_module_names
     names -= {*_bound(*lines), *local_names(*lines)} if names else set()
@@ -442,7 +444,7 @@ def called_on_the_left(line: ast.stmt) -> Iterator[str]:
 # Arbitrary: fewer than for names, because compiled code takes more memory.
 @lru_cache(16)
 def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
-    """Return the code and the names that the tester needs for all tests of a script; see `tester.run`."""
+    """Return the code and the names that the tester needs for all tests in a script; see `tester.run`."""
     names = names_of(script)
     source = _code(script.source, "<test>", tolerance)
     setup = _code(f"{names.imports}\n{script.setup}", "<setup>", None)
@@ -460,7 +462,7 @@ def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
 
 
 def step_code(step: Step, shared: dict[str, Any]) -> bytes:
-    """Return the code that the tester needs for one test in addition to `shared_code`, encoded by `marshal`."""
+    """Return the code that the tester needs for one test, in addition to `shared_code`, encoded by `marshal`."""
     statements = shared["statements"]
     index = None if step.place is None else shared["start"] + step.place
     described = {
@@ -474,7 +476,7 @@ def step_code(step: Step, shared: dict[str, Any]) -> bytes:
 
 
 def _code(source: str, name: str, tolerance: float | None) -> list[Any]:
-    """Compile each statement of `source` separately."""
+    """Compile each statement in `source` separately."""
     statements = parsed(source)
     flags = 0
     for line in statements:
@@ -493,9 +495,9 @@ def _code(source: str, name: str, tolerance: float | None) -> list[Any]:
 
 @final
 class _Identical(ast.NodeTransformer):
-    """A transformer of ``a.next is b``, which then tests whether both refer to the same object of the program.
+    """A transformer for ``a.next is b``. The result tests whether both sides refer to the same object in the program.
 
-    In the test code, there may be two `Remote` objects for it.
+    In the test code, there may be two `Remote` objects for one object.
     """
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -515,7 +517,7 @@ def _is_constant(node: ast.expr) -> bool:
 
 @final
 class Tolerant(ast.NodeTransformer):
-    """A transformer of assertions such as ``assert f(1) == 0.3``, which then accept close numbers."""
+    """A transformer that makes assertions such as ``assert f(1) == 0.3`` accept close numbers."""
 
     def __init__(self, *, everywhere: bool = False) -> None:
         self._in_assertion = everywhere

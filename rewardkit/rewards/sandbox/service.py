@@ -1,9 +1,9 @@
-"""Run programs in a sandbox behind HTTP: ``Service("http://localhost:8080/run_code")`` speaks SandboxFusion's protocol.
+"""A sandbox behind HTTP: ``Service("http://localhost:8080/run_code")`` uses the SandboxFusion protocol.
 
-In each request, the service's Python runs our own `supervisor` with a program and its inputs. The supervisor sets the
-same limits as in a local sandbox and prints one line of text per trial. A request never contains expected results, so
-neither a program nor another user of the service can see them. Errors of the service raise `SandboxFailure` and do not
-affect scores.
+For each request, the service's Python interpreter runs rewardkit's own `supervisor` with a program and its inputs. The
+supervisor sets the same limits as in a local sandbox and prints one line of text per trial. A request never contains
+expected results, so neither a program nor another user of the service can see them. If the service returns an error,
+`SandboxFailure` is raised, and the error does not affect scores.
 
 The protocol: https://github.com/bytedance/SandboxFusion (``sandbox/server/sandbox_api.py``).
 """
@@ -29,14 +29,16 @@ from rewardkit.rewards.sandbox.runs import Job, Run, Trial, reported, source
 from rewardkit.rewards.sandbox.supervisor import FRAME, READY
 
 AT_ONCE = 16
-"""The maximum number of concurrent requests. Arbitrary: each takes a thread here and a process in the service."""
+"""The maximum number of concurrent requests. The limit is arbitrary: each request needs a thread in this process and a
+process in the service."""
 
 OUTPUT_BYTES = 60_000
-"""The maximum size of one output in bytes. The service returns about 128 KB per request; a process that writes more
+"""The maximum size of one output in bytes. The service returns about 128 KB per request, and a process that writes more
 hangs."""
 
 _ROOM = 120_000
-"""The maximum length of all outputs of one request in characters, below the 128 KB that the service returns."""
+"""The maximum total number of characters in all outputs for one request. It is below the 128 KB that the service
+returns."""
 # Arbitrary: for the start of Python, the wait in the service's queue, and the programs of one request. They are long,
 # so that the service does not end a request that is still useful.
 _START_SECONDS = 10.0
@@ -44,7 +46,7 @@ _QUEUE_SECONDS = 30.0
 _SECONDS_OF_TRIALS = 60.0
 TIMED_OUT = ("took more than", "did not end within")
 _SECONDS_OF_FAILURE = 5.0
-"""The seconds between a failed probe and the next one. Arbitrary: the service may still be starting."""
+"""The seconds between a failed probe and the next one. The number is arbitrary: the service may still be starting."""
 
 
 @final
@@ -55,10 +57,10 @@ class Service:
     url: str
 
     def runs(self, job: Job) -> Generator[Run, None, None]:
-        """Yield the results of the trials, but fewer if the last trials are skipped.
+        """Yield the trials' results, without trials that are skipped at the end.
 
         Raises:
-            SandboxFailure: the service does not answer, or violates the protocol.
+            SandboxFailure: the service does not respond, or violates the protocol.
         """
         _check(self, os.getpid())()
         patience = job.limits.patience
@@ -108,7 +110,7 @@ class Service:
 
 
 def _output(answer: bytes) -> str:
-    """Return the output of our script; raise ValueError if the script did not run to its end."""
+    """Return the script's output; raise ValueError if the script did not run to completion."""
     reply = json.loads(answer)
     run = reply["run_result"]
     if reply["status"] == "SandboxError" or run is None:
@@ -158,7 +160,7 @@ supervisor.serve(io.BytesIO(marshal.dumps(job)))
 
 @final
 class _Check:
-    """A check, once per process, that a service runs programs correctly."""
+    """A check, made once per process, that a service runs programs correctly."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -168,7 +170,7 @@ class _Check:
         self._until = 0.0
 
     def __call__(self) -> None:
-        """Run a small program; raise `SandboxFailure` if that fails, and for a few seconds without another attempt."""
+        """Run a small program. If it fails, raise `SandboxFailure`, now and in all calls in the next few seconds."""
         with self._lock:
             if self._works:
                 return

@@ -1,16 +1,16 @@
 """The supervisor inside a sandbox: it forks once per trial, runs the program in the child, and reports the result.
 
-Two sandboxes may run their trials in pairs. Then each child talks with the child in the other sandbox, through both
-supervisors, and the time in which a child waits for the other one does not count.
+Two sandboxes may run their trials in pairs. In this case, each child communicates with the child in the other sandbox
+through both supervisors. The time in which a child waits for the other child does not count.
 
-This module is not imported in the sandbox. `runs` sends its compiled code ahead of the job, so neither the host's files
-nor the rest of this library have to be visible. That is why the supervisor sets resource limits itself instead of
-calling `rewardkit.workers.limits`. It is the first process of its namespace, so the programs it starts cannot kill it.
+This module is not imported in the sandbox. `runs` sends its compiled code before the job, so neither the host's files
+nor the rest of rewardkit needs to be visible. Therefore, the supervisor sets resource limits itself instead of calling
+`rewardkit.workers.limits`. It is the first process in its namespace, so the programs that it starts cannot kill it.
 
-A sandbox behind HTTP runs the same code, but reports in lines of text, because the service reads output as text.
+A sandbox behind HTTP runs the same code but reports in lines of text, because the service reads output as text.
 
-The supervisor needs no other protection: it knows a program's input, but never the expected result. So a program that
-took it over could report only answers that the program found itself.
+The supervisor does not need other protection, because it has access to a program's input but never to the expected
+result. Therefore, a program that took control of the supervisor could only report answers that it found itself.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 READY = b"ready"
 FRAME = struct.Struct("<II??")
-"""The length of the problem, the length of the output, whether the program ran to its end, and whether more frames
+"""The length of the problem, the length of the output, whether the program ran to completion, and whether more frames
 follow."""
 
 OUT, SAID, IN = 3, 4, 5
-"""File descriptors in a program's process: for the report of an epilogue, for how the program ended, and, in a
-dialogue, for messages from the other process. The answers to these go through `OUT`."""
+"""File descriptors in a program's process: for an epilogue's report, for the way in which the program ended and, in a
+dialogue, for messages from the other process. Answers to these messages are sent through `OUT`."""
 
 _LARGEST_SHARE = 0.75
-"""The fraction of ``room`` that one line may take. Arbitrary: it leaves room for other lines."""
+"""The maximum fraction of ``room`` for one line. The number is arbitrary: it leaves room for other lines."""
 
 # Arbitrary: the number of bytes read at a time.
 _CHUNK = 1 << 16
@@ -59,8 +59,8 @@ _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 def serve(stream: BinaryIO) -> None:
     """Read the job, report `READY`, and write one frame per trial, followed by the problem and the output.
 
-    If the job sets ``room``, reports are lines of text, and the supervisor ends early if another line may not fit into
-    that number of bytes.
+    If the job sets ``room``, reports are lines of text, and the supervisor exits early if another line may not fit into
+    this number of bytes.
     """
     report = os.dup(1)
     job = marshal.load(stream)
@@ -100,7 +100,7 @@ def _written(report: int, data: bytes, room: int) -> int:
 def _tried(
     job: dict[str, Any], input_bytes: bytes, epilogue: str, scope: dict[str, Any], channel: _Channel | None, libc: Any
 ) -> tuple[bytes, bytes, bytes, bool]:
-    """Run the program once; return the problem (empty if none), the end message, the output, and if it timed out."""
+    """Run the program once; return the problem ("" if none), the end message, the output, and whether it timed out."""
     out, out_end = os.pipe()
     outcome, outcome_end = os.pipe()
     inbox_end, inbox = os.pipe() if channel else (-1, -1)
@@ -142,7 +142,7 @@ def _tried(
 class _Channel:
     """A connection to the other sandbox's supervisor.
 
-    It carries chunks with length prefixes. An empty chunk ends a trial.
+    It transmits chunks with length prefixes. An empty chunk ends a trial.
 
     Programs have no access to the connection, so they can neither break the protocol nor send messages after a trial.
     """
@@ -157,10 +157,10 @@ class _Channel:
     def relay(self, out: int, inbox: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
         """Relay messages between a child and its counterpart until both have ended.
 
-        A message ends with a newline. The clock runs while the child is `owing` a message: at first, if the counterpart
-        waits for one, and after each message to the child.
+        A message ends with a newline. The clock runs while the child is `owing` a message: at the start if the
+        counterpart is waiting for a message, and after each message to the child.
 
-        Return ``b""``, or None if the child wrote too much, and the child's remaining seconds.
+        Return (output, the child's remaining seconds). The output is ``b""``, or None if the child wrote too much.
         """
         size, child_writes, counterpart_writes, waiting = 0, True, True, bytearray()
         seconds, deadline, limit = job["wall"], time.monotonic() + job["whole"], job["output"]
@@ -210,7 +210,7 @@ class _Channel:
             self.outgoing += _LENGTH.pack(len(chunk)) + chunk
 
     def _chunks(self) -> tuple[bytes, bool]:
-        """Remove and return the bytes received for this trial, and return whether the trial has ended."""
+        """Remove and return the bytes received for this trial, with a flag for whether the trial has ended."""
         received = bytearray()
         while len(self.incoming) >= _LENGTH.size:
             (size,) = _LENGTH.unpack_from(self.incoming)
@@ -223,7 +223,7 @@ class _Channel:
         return bytes(received), False
 
     def _exchange(self) -> None:
-        """Read and write as much as possible without blocking, at most one chunk each."""
+        """Read and write as much as possible without blocking, up to one chunk each."""
         try:
             data = os.read(self.end, _CHUNK)
             self.is_open = bool(data)
@@ -244,7 +244,7 @@ class _Channel:
 
 
 def _collected(out: int, deadline: float, limit: int) -> bytes | None:
-    """Read from `out` until it is closed or the deadline passes; return None if there are more than `limit` bytes."""
+    """Return the bytes from `out` until it is closed or the deadline passes; None if they exceed `limit`."""
     chunks: list[bytes] = []
     size = 0
     while size <= limit:
@@ -259,7 +259,7 @@ def _collected(out: int, deadline: float, limit: int) -> bytes | None:
 
 
 def _ended(child: int, deadline: float) -> tuple[int | None, float]:
-    """Return the exit code of `child` (negative for a signal, None if we had to kill it) and its processor seconds."""
+    """Return the exit code of `child` (negative for a signal, None if it was killed here) and its processor seconds."""
     pause = 0.0
     while True:
         pid, status, used = os.wait4(child, os.WNOHANG)
@@ -325,7 +325,7 @@ def _become_program(
 
 
 def _end(code: int) -> NoReturn:
-    """Exit like the interpreter, but without its teardown, which takes longer than a short program."""
+    """Exit without the interpreter's teardown, which takes longer than a short program."""
     try:
         if "threading" in sys.modules:
             # The interpreter calls this private function at exit to join threads; there is no public one.
@@ -348,7 +348,7 @@ _STREAMS = {
 
 
 def _open(file: Any, *arguments: Any, **options: Any) -> Any:
-    """Open a file. Standard streams can also be opened by path, although the sandbox has no ``/proc``."""
+    """Open a file. Standard streams can also be opened by path, even though the sandbox has no ``/proc``."""
     path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
     if path in _STREAMS:
         file = os.dup(_STREAMS[path])
@@ -392,7 +392,7 @@ def _filtered(steps: bytes, libc: Any) -> bool:
 
 
 def filters(steps: bytes) -> bool:
-    """Return whether a process may install the filter, which a container can forbid."""
+    """Return whether a process may install the filter. Containers can forbid this."""
     child = os.fork()
     if child == 0:
         os._exit(0 if _filtered(steps, ctypes.CDLL(None)) else 1)
@@ -400,7 +400,7 @@ def filters(steps: bytes) -> bool:
 
 
 def _say(mark: bytes, error: BaseException) -> NoReturn:
-    """Report an exception and the program's line that raised it, and exit."""
+    """Report an exception and the line in the program that raised it, and exit."""
     line = 0
     trace = error.__traceback__
     while trace is not None:

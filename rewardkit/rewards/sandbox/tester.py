@@ -1,10 +1,10 @@
-"""Run one test in the tester's process: an assertion, a pytest function, a unittest method, or a call.
+"""One test in the tester's process: an assertion, a pytest function, a unittest method, or a call.
 
-``pytest`` need not be installed. This module provides the parts that tests of programs use (``raises``, ``approx``,
-``parametrize``, fixtures, ``capsys``, ``monkeypatch``). A test passes if it runs to its end. Any other end is a
-failure, even `SystemExit` or a skip, because the program can raise them.
+``pytest`` need not be installed. This module provides the parts that tests for programs use (``raises``, ``approx``,
+``parametrize``, fixtures, ``capsys``, ``monkeypatch``). A test passes if it runs to completion. Otherwise, it fails,
+even after `SystemExit` or a skip, because the program can raise these exceptions.
 
-This module is sent into sandboxes as source, after `values` and `dialogue`, so it does not import rewardkit.
+This module is sent to sandboxes as source code, after `values` and `dialogue`, so it does not import rewardkit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TESTED = ("solution", "program", "main", "submission")
 
 
 def run(inbox: int, out: int, outcome: int, shared: dict[str, Any], packed_test: bytes) -> None:
-    """Run the statements in `shared` and then the test in `packed_test`; return if the test passes, otherwise exit."""
+    """Run the statements in `shared`, then the test in `packed_test`. Return if the test passes, otherwise exit."""
     scope: dict[str, Any] = {"__name__": "test", "_same": same}
     scope["_equal"] = lambda value, expected: equal(value, expected, shared["tolerance"])
     peer = Asking(inbox, out, scope, tuple(shared["classes"]), tuple(shared["makers"]))
@@ -61,7 +61,7 @@ def run(inbox: int, out: int, outcome: int, shared: dict[str, Any], packed_test:
 
 
 def _guard(event: str, arguments: Any) -> None:
-    """Refuse to evaluate text that the program may have returned, as sympy's ``simplify`` would."""
+    """Prevent the evaluation of text that the program may have returned, as in sympy's ``simplify``."""
     if event == "pickle.find_class" and arguments[0] != "test":
         raise RuntimeError("the test code unpickles objects that the program may have created")
     if event != "compile":
@@ -80,11 +80,11 @@ def _guard(event: str, arguments: Any) -> None:
 
 
 _COMPILING = ("ast", "attr._make", "collections", "dataclasses", "timeit", "unittest.mock")
-"""Modules that compile only code they generate themselves, or that do not run the compiled code."""
+"""Modules that only compile code that they generate themselves, or that do not run the compiled code."""
 
 
 def _compare_sizes(numpy: Any) -> None:
-    """Make comparisons of empty and non-empty arrays fail. By numpy's broadcasting, an empty array equals any other."""
+    """Make comparisons between empty and nonempty arrays fail, which numpy's broadcasting would consider equal."""
 
     def check(*arrays: Any) -> None:
         sizes = [numpy.size(array) for array in arrays if numpy.ndim(array)]
@@ -210,13 +210,13 @@ def _run_function(function: Any, fixtures: dict[str, Any], case: dict[str, Any],
 
 
 def _parameters(function: Any) -> dict[str, bool]:
-    """Return parameter name -> whether the parameter is required."""
+    """Return a map from each parameter name to whether the parameter is required."""
     parameters = importlib.import_module("inspect").signature(function).parameters.items()
     return {name: item.default is item.empty and item.kind.name[:3] != "VAR" for name, item in parameters}
 
 
 def _cases(function: Any) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of each case of a parametrized test."""
+    """Yield the arguments for each case in a parametrized test."""
     for chosen in itertools.product(*getattr(function, "_cases", ())):
         case: dict[str, Any] = {}
         for part in chosen:
@@ -259,7 +259,7 @@ def _run_case(unittest: ModuleType, kind: Any, method: str) -> None:
 
 
 def _import(peer: Asking, objects: dict[str, Any]) -> None:
-    """Make the program, with the names in `objects`, and our ``pytest`` available for import."""
+    """Make the program, with the names in `objects`, and this module's ``pytest`` available for import."""
 
     def get(name: str) -> Any:
         lookup = {} if name.startswith("__") else peer.names([name])
@@ -305,7 +305,7 @@ class raises:  # noqa: N801 (pytest's name)
 
 
 class approx:  # noqa: N801 (pytest's name)
-    """A value that equals numbers within 1e-6 (relative) or 1e-12 (absolute) of the expected one, as in pytest."""
+    """A value that equals numbers within 1e-6 (relative) or 1e-12 (absolute) of the expected number, as in pytest."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -353,7 +353,7 @@ def fixture(function: Any = None, *, autouse: bool = False, **_: Any) -> Any:
 
 
 class _Parameters(tuple):  # type: ignore[type-arg]
-    """One case of a parametrized test."""
+    """One case in a parametrized test."""
 
 
 def param(*values: Any, **_: Any) -> _Parameters:

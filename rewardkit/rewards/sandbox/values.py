@@ -1,10 +1,11 @@
-"""Encode values as JSON without code and without loss: ``encode((True, 2.5))`` is ``["tuple", true, ["float", ...]]``.
+"""Encoding of values as JSON without code or loss: ``encode((True, 2.5))`` is ``["tuple", true, ["float", ...]]``.
 
 A program's results are checked in another process, as plain Python values. Instances of the program's classes, which
-may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values. A caller may add
-encodings for other values, as `dialogue` does for references; these are also lists, which start with a different name.
+may define ``__eq__``, cannot be encoded, and instances of subclasses of ``int`` or ``str`` become plain values. A
+caller may add encodings for other values, as `dialogue` does for references. These encodings are also lists, but they
+start with a different name.
 
-This module is sent into sandboxes as source, so it does not import rewardkit.
+This module is sent to sandboxes as source code, so it does not import rewardkit.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MAKERS: dict[str, Any] = {
 
 
 def encode(value: Any, other: Callable[[Any], Any] | None = None, module_name: str = "") -> Any:
-    """Return `value` in a form for JSON; raise TypeError if the type is not supported and there is no `other`.
+    """Return `value` in a form for JSON; raise TypeError if its type is not supported and there is no `other`.
 
     `other` encodes values of unsupported types, and all instances of classes from the module `module_name`, even if
     they are subclasses of supported types.
@@ -100,9 +101,9 @@ def _is(value: Any, module: str, name: str) -> bool:
 
 
 def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> Any:
-    """Decode the result of `encode`; raise ValueError, TypeError or KeyError for anything else.
+    """Decode the result of `encode`; raise ValueError, TypeError, or KeyError for any other input.
 
-    `other` decodes lists whose name `encode` does not write, from the name and the rest of the list.
+    `other` decodes lists with a name that `encode` does not write, from the name and the rest of the list.
     """
     if not isinstance(value, list):
         if value is None or isinstance(value, (str, bool)):
@@ -119,7 +120,7 @@ def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> 
 def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:
     """Return whether a result equals the expected value. A list equals a tuple, and numbers may differ by `tolerance`.
 
-    With a tolerance, a bool equals only itself.
+    If there is a tolerance, a bool equals only itself.
     """
     if isinstance(value, (list, tuple)) and isinstance(expected, (list, tuple)):
         pairs = zip(value, expected, strict=False)

@@ -1,7 +1,7 @@
-"""Run the tests of a program and describe each failure: ``[*printed(...)]`` is ``["", "printed '7', not '8'"]``.
+"""Tests of a program, with a description of each failure: ``[*printed(...)]`` is ``["", "printed '7', not '8'"]``.
 
-A verdict depends only on values and bytes that the program had to compute. Expected results never enter the program's
-sandbox, and the program's own reports of success do not count.
+A verdict depends only on values and bytes that the program had to compute. Expected results are never sent to the
+program's sandbox, and the program's own reports of success do not count.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rewardkit.rewards.sandbox.service import TIMED_OUT, Service
 NOT_TRIED = "skipped after earlier failures"
 
 _ALL_BYTES = 10_000_000
-"""The maximum size of the answers to all assertions together, which are kept in memory. Arbitrary: answers of right
-programs take kilobytes."""
+"""The maximum total size of the answers to all assertions, which are kept in memory. The limit is arbitrary: the
+answers from correct programs take kilobytes."""
 
 _TOO_MUCH = f"the answers to all assertions exceed {_ALL_BYTES:,} bytes"
 
@@ -34,11 +34,11 @@ _TESTER = Limits(timeout=5.0, memory=512)
 _MODULES = ("json", "copy")
 
 Place: TypeAlias = Isolation | Service
-"""A sandbox in which programs run, local or behind HTTP."""
+"""A sandbox for programs, either local or behind HTTP."""
 
 
 def launched(job: Job, sandbox: Place) -> Generator[Run, None, None]:
-    """Yield the results of the trials, as `runs` does. Close the generator to end early."""
+    """Yield the trials' results, as `runs` does. Close the generator to stop early."""
     if isinstance(sandbox, Service):
         return sandbox.runs(job)
     return runs(replace(job, path=sandbox.packages), sandbox.command)
@@ -69,7 +69,7 @@ def _printed(program: str, tests: Tests, limits: Limits, sandbox: Place) -> Gene
 
 
 def _asked(program: str, tests: Tests, limits: Limits, sandbox: Isolation) -> Generator[str, None, None]:
-    """Run test code in a second sandbox, where it asks the program for values; yield the problem for each test."""
+    """Run test code in a second sandbox, which requests values from the program; yield the problem for each test."""
     script = tests.script
     if not script.steps:
         return
@@ -104,7 +104,7 @@ _TEST = "run(heard, out, said, shared, open(0, 'rb').read())"
 
 
 def _compared(program: str, tests: Tests, limits: Limits, sandbox: Service) -> Generator[str, None, None]:
-    """Ask the program for all values at once, compare them in this process, and yield the problem for each test."""
+    """Request all values from the program at once, compare them here, and yield the problem for each test."""
     split = assertions(tests.script)
     for test, run in zip(split, _answers(program, split, tests, limits, sandbox), strict=True):
         if run.problem or not run.finished:
@@ -120,7 +120,7 @@ def _compared(program: str, tests: Tests, limits: Limits, sandbox: Service) -> G
 def _answers(
     program: str, split: Sequence[Assertion], tests: Tests, limits: Limits, sandbox: Service
 ) -> Generator[Run, None, None]:
-    """Yield the program's answers to the calls of each test, in the encoding of `values.encode`."""
+    """Yield the program's answers to the calls in each test, as encoded by `values.encode`."""
     trials = tuple(Trial(epilogue=_QUESTION.format(values=source("values"), test=test)) for test in split)
     job = prepared(program, trials, limits, tests)
     # Import the modules in advance: if one is missing there, that is not the program's fault.

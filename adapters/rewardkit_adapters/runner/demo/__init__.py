@@ -1,1 +1,1 @@
-"""`rewardkit demo`: train the bundled project, a tiny model that learns to turn orders into JSON."""
+"""`rewardkit demo`: train the bundled project, in which a tiny model learns to turn orders into JSON."""

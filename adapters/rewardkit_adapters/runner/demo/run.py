@@ -1,4 +1,4 @@
-"""`rewardkit demo`: train the bundled project with the runner, and report whether its reward rose."""
+"""`rewardkit demo`: train the bundled project with the runner, and report whether its reward increased."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def run_demo(
     size: str = "small",
     console: Console | None = None,
 ) -> int:
-    """Train the bundled project; return 0 if the held-out total rose, otherwise 1 or the exit code of the training.
+    """Train the bundled project. Return 0 if the held-out total increased, or else 1 or the run's exit code.
 
     Args:
-        steps: the number of GRPO steps, at least 1; None for the number in the project's ``run.yaml``.
-        out: the folder of the run; None for ``runs/demo``, or ``runs/demo-2`` and so on if that folder already holds a
-            run.
-        seed: the seed of the held-out rows, the weights and the sampling.
-        size: ``"small"`` fits two CPU cores; ``"medium"`` and ``"large"`` need a GPU.
-        console: the console to print to; None for the standard output.
+        steps: the number of GRPO steps, at least 1, or None for the number in the project's ``run.yaml``.
+        out: the run's folder. None means ``runs/demo``, or ``runs/demo-2`` and so on if ``runs/demo`` already contains
+            a run.
+        seed: the seed for the held-out rows, the weights, and the sampling.
+        size: the size of the model. ``"small"`` runs on two CPU cores, but ``"medium"`` and ``"large"`` need a GPU.
+        console: the console to print to, or None for standard output.
 
     Raises:
-        MissingExtraError: torch, TRL or another package of the runner is not installed.
-        RewardKitError: `out` already holds a run.
+        MissingExtraError: torch, TRL, or another package that the runner needs is not installed.
+        RewardKitError: `out` already contains a run.
         ConfigError: `steps` or `size` is not a valid setting.
     """
     environment.prepare()
@@ -69,7 +69,7 @@ def run_demo(
 
 
 def _free(out: Path) -> Path:
-    """Return the first of ``demo``, ``demo-2``, ``demo-3``... that does not hold a run."""
+    """Return the first of ``demo``, ``demo-2``, ``demo-3``... that does not contain a run."""
     number, candidate = 1, out
     while folder.holds_a_run(candidate):
         number += 1
@@ -85,7 +85,7 @@ def _learning_rate(size: str) -> float:
 
 
 def _verdict(console: Console, output: Path) -> int:
-    """Print whether the reward rose; return 0 if it did, 1 otherwise."""
+    """Print whether the reward increased. Return 0 if it did, or 1 otherwise."""
     from rewardkit_adapters.runner.report import rose
 
     summary = json.loads((output / folder.SUMMARY).read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""Check the batch sizes: how many completions, prompts, steps and epochs result, and whether the sizes are divisible.
+"""Check that batch sizes are divisible, and compute the numbers of completions, prompts, steps, and epochs.
 
-With 8 per device, 2 processes and 4 steps per generation, 64 completions are generated at once: 8 prompts with
-``num_generations: 8``.
+With 8 completions per device, 2 processes, and 4 steps per generation, 64 completions are generated at once. With
+``num_generations: 8``, they belong to 8 prompts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rewardkit_adapters.runner.preflight.findings import Finding, Table
 
 @cache
 def _defaults() -> Mapping[str, Any]:
-    """Return the defaults of GRPOConfig without creating one, because its own checks stop at the first error."""
+    """Return GRPOConfig's defaults without creating an instance, because its own checks stop at the first error."""
     import dataclasses
 
     from trl import GRPOConfig
@@ -30,23 +30,23 @@ def _defaults() -> Mapping[str, Any]:
 
 
 def grpo_settings(config: RunConfig) -> dict[str, Any]:
-    """Return all fields of GRPOConfig, with the values of the run or else the defaults."""
+    """Return all GRPOConfig fields, with the run's values or the defaults."""
     return {**_defaults(), **config.grpo}
 
 
 @dataclass(frozen=True)
 class Batches:
-    """The numbers of completions and steps in a training.
+    """The numbers of completions and steps in a training run.
 
     Attributes:
-        per_device: the number of sequences in one forward pass of a process.
+        per_device: the number of sequences in one forward pass in a process.
         processes: the number of processes.
         accumulation: the number of micro-batches in one optimizer step.
         slices: the number of micro-batches in one generation (``steps_per_generation``).
         iterations: the number of times that each generation is trained on (``num_iterations``).
         generations: the number of completions per prompt.
         rows: the number of rows in the dataset.
-        max_steps: the number of optimizer steps; -1 for the number that `epochs` needs.
+        max_steps: the number of optimizer steps, or -1 for the number that `epochs` requires.
         epochs: the number of passes over the data.
     """
 
@@ -72,7 +72,7 @@ class Batches:
 
     @property
     def generations_per_epoch(self) -> int:
-        """The number of full generations in one epoch; TRL drops the remaining rows."""
+        """The number of complete generations in one epoch. TRL drops the remaining rows."""
         return self.rows // self.prompts if self.prompts else 0
 
     @property
@@ -81,7 +81,7 @@ class Batches:
 
     @property
     def steps(self) -> int:
-        """The number of optimizer steps in the whole training."""
+        """The number of optimizer steps in the whole training run."""
         return self.max_steps if self.max_steps > 0 else math.ceil(self.epochs * self.steps_per_epoch)
 
     @property
@@ -90,7 +90,7 @@ class Batches:
 
     @property
     def completions(self) -> int:
-        """The number of completions that are generated and scored in the whole training."""
+        """The number of completions that are generated and scored in the whole training run."""
         micro = self.steps * self.accumulation
         return math.ceil(micro / (self.slices * self.iterations)) * self.generated
 
@@ -101,7 +101,7 @@ class Batches:
 
 
 def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Finding]]:
-    """Return the numbers of the training (None if the settings contradict each other) and the findings."""
+    """Return the numbers for the training run (None if the settings contradict each other) and the findings."""
     settings = grpo_settings(config)
     per_device, processes = int(settings["per_device_train_batch_size"]), config.processes
     errors = list(_impossible(settings, per_device * processes))
@@ -174,7 +174,7 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
 
 
 def _per_device(batches: Batches) -> int:
-    """Return the nearest ``per_device_train_batch_size`` with which all groups are whole."""
+    """Return the nearest ``per_device_train_batch_size`` with which all groups are complete."""
     factor = batches.processes * batches.slices
     unit = batches.generations // math.gcd(batches.generations, factor)
     return max(1, round(batches.per_device / unit)) * unit
@@ -237,13 +237,13 @@ class Shape:
 
     Attributes:
         parameters: the exact number of parameters.
-        trainable: the number of trained parameters; with an adapter, only those of the adapter.
+        trainable: the number of trained parameters. With an adapter, only the adapter's parameters are counted.
         vocabulary: the number of logits per token.
         layers: the number of decoder layers.
-        hidden, inner: the width of a layer, and of its MLP.
-        cached: the number of values in the KV cache per token and layer.
-        context: the length of the longest sequence; None if unknown.
-        dtype: the type of the saved weights; empty if unknown.
+        hidden, inner: the width of a layer, and the width of its MLP.
+        cached: the number of KV cache values per token and layer.
+        context: the maximum sequence length, or None if unknown.
+        dtype: the data type of the saved weights, or "" if unknown.
     """
 
     parameters: int
@@ -258,7 +258,7 @@ class Shape:
 
 
 def shape_of(config: RunConfig) -> Shape | None:
-    """Return the shape of the model if its config is on this machine; otherwise, and for custom code, return None."""
+    """Return the model's shape, or None if its config is not on this machine or needs custom code."""
     if config.model.name == TINY or config.model.trust_remote_code:
         return None
     import torch
@@ -302,7 +302,7 @@ def _shape(text: Any, parameters: int, trainable: int, described: Any) -> Shape:
 
 
 def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int | None, list[Finding]]:
-    """Return the length of the longest prompt in tokens (None if unknown) and the findings about lengths."""
+    """Return the number of tokens in the longest prompt (None if unknown), and the findings about lengths."""
     findings = list(_characters(table))
     tokenizer = _tokenizer(config)
     if tokenizer is None:
@@ -341,7 +341,7 @@ def _characters(table: Table) -> Iterator[Finding]:
 
 
 def _tokenizer(config: RunConfig) -> Any:
-    """Return the tokenizer of the model if it is on this machine; otherwise None."""
+    """Return the model's tokenizer if it is on this machine, or None otherwise."""
     from tokenizers import Tokenizer
 
     name = config.model.tokenizer or config.model_name()

@@ -1,7 +1,7 @@
-"""Check the cells: read every row as the reward will.
+"""Check the cells by reading every row as the reward will read it.
 
-A cell that does not fit the annotation of a function would stop the run hours later, and rows with an unreadable gold
-answer would get no score.
+Without this check, a cell that does not match a function's annotation could stop the run after hours, and rows with an
+unreadable gold answer would not get a score.
 """
 
 from __future__ import annotations
@@ -25,25 +25,27 @@ from rewardkit.tree.reward import Reward, child_rows
 from rewardkit_adapters.runner.preflight.findings import Finding, Table
 
 SHOWN = 10
-"""The maximum number of rows listed in a finding. An arbitrary limit, so that a report stays readable."""
+"""The maximum number of rows listed in a finding. The limit is arbitrary and keeps reports readable."""
 _VALUE, _REASON = 80, 120
-"""The maximum number of characters of a value, and of the reason why it cannot be read. Arbitrary limits, so that a
-finding has only a few lines."""
+"""The maximum numbers of characters in a value and in the reason why it cannot be read. The limits are arbitrary and
+keep findings short."""
 _MOST_UNREADABLE = 0.01
-"""The share of unreadable distinct golds above which a run does not start: they are not stray cells; their format is
-wrong.
+"""The share of unreadable distinct gold answers above which a run does not start. If so many are unreadable, the
+problem is their format, not a few bad cells.
 
-The share of rows must also be above it: a single row with the option "E" can be one of five distinct golds.
+The share of rows must also be above this limit, because a single row with the option "E" can be one of five distinct
+gold answers.
 """
 _SHOWN_GOLDS = 50
-"""The number of golds that are listed. More than for other cells, because all of them have to be fixed."""
+"""The maximum number of gold answers that are listed. It is higher than for other cells, because all of them must be
+fixed."""
 _SLOW = 1.0
-"""The time to read one gold, in seconds, above which the gold is reported. Arbitrary: the whole batch waits for it, in
-every process."""
+"""The time for reading one gold answer, in seconds, above which the gold answer is reported. The limit is arbitrary. In
+every process, the whole batch waits for each gold answer."""
 
 
 def cells(tree: Reward, table: Table) -> Iterator[Finding]:
-    """Find cells that do not fit the annotations of the reward, are None, or match no route.
+    """Find cells that do not match the reward's annotations, are None, or do not match any route.
 
     Rows whose gold answer a ready-made reward cannot read are added to ``table.unreadable``.
     """
@@ -66,7 +68,7 @@ def cells(tree: Reward, table: Table) -> Iterator[Finding]:
 
 
 def _rows_by_node(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
-    """Return each node with a mask of the rows that its routes select."""
+    """Return each node with a mask for the rows that routes select for the node."""
     rows_by_node: dict[Reward, Rows] = {}
     stack = [(tree, np.ones(batch.size, dtype=np.bool_))]
     while stack:
@@ -82,12 +84,12 @@ def _rows_by_node(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
 
 @dataclass
 class _Cell:
-    """A distinct cell of a column.
+    """A distinct cell in a column.
 
     Attributes:
         rows: the rows that contain the cell.
-        seconds: the time to read the cell.
-        problem: the reason why the cell cannot be read, or ""."""
+        seconds: the time for reading the cell, in seconds.
+        problem: the reason why the cell cannot be read, or "" if it can be read."""
 
     value: Any
     rows: list[int]
@@ -99,8 +101,8 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *,
     """Find unreadable cells, and cells that are None.
 
     Args:
-        gold: whether a ready-made reward reads the cells, so that an unreadable cell only costs its own rows their
-            score.
+        gold: whether a ready-made reward reads the cells. In this case, only the rows with an unreadable cell lose
+            their score.
     """
     column = table.values(parameter.source)
     where = f"column {parameter.source!r} ({table.name})"
@@ -138,7 +140,7 @@ def _fits(parameter: Parameter, values: list[Any], rows: list[int]) -> bool:
 
 
 def _read(parameter: Parameter, values: list[Any], rows: list[int]) -> list[_Cell]:
-    """Read each distinct cell once, except cells that are None."""
+    """Read each distinct cell once, but skip cells that are None."""
     cells: dict[int, _Cell] = {}
     for number, value, row in zip(equality(values).numbers.tolist(), values, rows, strict=True):
         if value is not None:
@@ -154,7 +156,7 @@ def _read(parameter: Parameter, values: list[Any], rows: list[int]) -> list[_Cel
 
 
 def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, table: Table) -> Iterator[Finding]:
-    """Find golds that the ready-made reward `name` cannot read, or reads only slowly."""
+    """Find gold answers that the ready-made reward `name` cannot read or reads slowly."""
     bad = [cell for cell in cells if cell.problem]
     table.unreadable |= {row for cell in bad for row in cell.rows}
     if bad:
@@ -211,7 +213,7 @@ def _listed(cells: Sequence[_Cell], most: int, detail: Literal["problem", "secon
 
 
 def _reason(cell: _Cell) -> str:
-    """Return the reason why a cell cannot be read, without the cell's value, with which most reasons begin."""
+    """Return the reason why a cell cannot be read. Most reasons begin with the cell's value, which is removed."""
     reason = cell.problem.removeprefix(f"{shorten(cell.value)} cannot be parsed: ")
     for value in (shorten(cell.value), shorten(cell.value, 60)):
         if reason.startswith(value):
@@ -225,7 +227,7 @@ def _cut(reason: str) -> str:
 
 
 def _joint_findings(node: Reward, binding: Binding, rows: list[int], table: Table) -> Iterator[Finding]:
-    """Find rows whose cells do not fit each other, such as an instruction with the arguments of another one."""
+    """Find rows whose cells do not match each other, such as an instruction with arguments for another one."""
     if binding.expensive or binding.waits or binding.scope != "sample":
         return
     readable = [row for row in rows if row not in table.unreadable]
@@ -265,7 +267,7 @@ def _unrouted(route: Reward, batch: Batch, rows: Rows, table: Table) -> Iterator
 
 
 def _locations(rows: Sequence[int], table: Table) -> str:
-    """Return the locations of the first rows: ``line 3, line 7, ...``."""
+    """Return the locations of the first rows, such as ``line 3, line 7, ...``."""
     return ", ".join(map(table.location, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
 
 
@@ -300,10 +302,10 @@ def _make_finding(table: Table, kind: Any, rows: Sequence[int], problem: str, re
 
 
 def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -> Iterator[Finding]:
-    """Find prompts that are in both training and evaluation data, or that are repeated with different answers.
+    """Find prompts that are in both the training data and the evaluation data, or are repeated with different answers.
 
     Args:
-        acts: whether the policy acts in an environment, which may give different answers for the same prompt.
+        acts: whether the policy acts in an environment, in which case the same prompt may have different answers.
     """
     firsts: dict[str, int] = {}
     repetitions, contradictions = 0, {}

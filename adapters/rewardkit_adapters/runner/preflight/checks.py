@@ -1,4 +1,4 @@
-"""Run all checks of the preflight. None of them loads a model or calls a judge."""
+"""Run all preflight checks. None of them loads a model or calls a judge."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def columns(
     """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
-        acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
-        renamed: ``dataset.columns`` of the run.
-        training: the training data, whose missing columns are not reported again.
+        acts: whether the policy acts in an environment, whose ``reset`` receives all columns.
+        renamed: the run's ``dataset.columns``.
+        training: the training data. Columns that are also missing there are not reported again.
     """
     for name in table.columns:
         yield from _trap(name)
@@ -89,7 +89,7 @@ def columns(
 
 
 def _lacking(tree: Reward, table: Table, acts: bool) -> list[BindingError]:
-    """Return an error for each missing column of each node, and for anything else that a node needs."""
+    """Return an error for each column that a node needs but the data lacks, and for other missing requirements."""
     reserved = {*_TWICE, *_OVERWRITTEN}
     batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
     rollouts = RolloutInfo(environments=[] if acts else None)
@@ -106,7 +106,7 @@ def _lacking(tree: Reward, table: Table, acts: bool) -> list[BindingError]:
 
 
 def _missing(column: str, errors: Sequence[BindingError], table: Table, renamed: Mapping[str, str]) -> Finding:
-    """Return one finding for all components that ask for a missing column."""
+    """Return one finding for all components that require a missing column."""
     where = f"{table.name} data"
     if not errors[0].column:
         return Finding("error", where, str(errors[0]), "add the missing data")
@@ -171,7 +171,7 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 
 def packages(config: RunConfig) -> Iterator[Finding]:
-    """Find missing packages that the settings need."""
+    """Find packages that the settings require and that are not installed."""
     requirements = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
@@ -213,10 +213,10 @@ def asks(tree: Reward) -> bool:
 
 
 def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
-    """Report the maximum number of calls to each judge, and budgets that run out during the training.
+    """Report the maximum number of calls to each judge, and budgets that will be exhausted during training.
 
     Args:
-        evaluated: the number of completions in all evaluations together.
+        evaluated: the total number of completions in all evaluations.
     """
     completions = batches.completions + evaluated
     budgets: dict[Any, list[tuple[str, int]]] = {}
@@ -257,13 +257,15 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
 
 
 ROWS = 3
-"""The number of rows on which the laws are tested. Arbitrary: only a few, because the training waits."""
+"""The number of rows on which the laws are tested. The number is arbitrary, but small because training starts only
+after the tests."""
 STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
-"""Laws that are essential in a training: if one is broken, the training may crash, hang, or learn from NaN."""
+"""The laws that are essential for training. If one is broken, training may crash, hang, or learn from NaN."""
 _SHOWN = 5
-"""The maximum number of broken laws that are listed. An arbitrary limit, so that a report stays readable."""
+"""The maximum number of broken laws that are listed. The limit is arbitrary and keeps reports readable."""
 _LONGEST = 300
-"""The maximum length of a line that reproduces a fault. Arbitrary: longer lines are shown only by `rewardkit check`."""
+"""The maximum length of a line that reproduces a fault. The limit is arbitrary, because `rewardkit check` also shows
+longer lines."""
 
 
 def laws(
@@ -279,10 +281,10 @@ def laws(
     """Find broken laws.
 
     Args:
-        constants: the constants of the reward's module: ``examples``, ``good``, ``bad`` and so on.
-        best: the format of a correct completion, if scoring the golds found one.
+        constants: the constants in the reward's module: ``examples``, ``good``, ``bad``, and so on.
+        best: the format for a correct completion, if scoring the gold answers found one.
         budget: the time limit in seconds.
-        on_progress: called when a law starts, as by `check_reward`.
+        on_progress: a function that is called when the test of a law starts, as in `check_reward`.
     """
     try:
         options = with_declarations(constants)
@@ -353,7 +355,7 @@ CHOICE = "environment"
 
 
 def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
-    """Find errors in ``environment:``; yield nothing if there is no environment."""
+    """Find errors in ``environment:``. If there is no environment, yield nothing."""
     if config.environment is None:
         return
     try:
@@ -378,7 +380,7 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
 
 
 def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
-    """Find rows that do not select any of several environments."""
+    """Find rows that do not select one of several environments."""
     if None in kinds:
         return
     kind_names = ", ".join(map(repr, kinds))
@@ -427,20 +429,20 @@ GIB = 2**30
 # Bytes per parameter. With 4 bits, about a tenth is added for the scales of the blocks.
 _BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
 _WIDTHS, _INNER = 11, 4
-"""Activations per token and layer, as multiples of the layer's width and of its MLP's width. These are estimates for a
-decoder whose attention needs no additional memory."""
+"""The numbers of activations per token and layer, as multiples of the layer's width and of its MLP's width. They are
+estimates for a decoder whose attention needs no additional memory."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory of one process, in bytes.
+    """The memory for one process, in bytes.
 
     Attributes:
-        weights, gradients, optimizer, reference: allocated all the time.
-        copies: 16-bit copies of 32-bit weights, during updates and generation.
-        logits, activations: allocated during updates.
-        cache: allocated during generation.
-        how: the formula of each part, as text.
+        weights, gradients, optimizer, reference: the memory that is always allocated.
+        copies: the memory for 16-bit copies of 32-bit weights, during updates and generation.
+        logits, activations: the memory that is allocated during updates.
+        cache: the memory that is allocated during generation.
+        how: the formula for each part, as a string.
     """
 
     weights: float
@@ -463,7 +465,7 @@ class Memory:
 
 
 def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gpu: bool) -> Memory:
-    """Return an estimate of the memory of one process.
+    """Return an estimate of the memory for one process.
 
     Args:
         prompt: the number of tokens in the longest prompt.
@@ -511,14 +513,14 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
 
 
 def _dtype(config: RunConfig, shape: Shape, gpu: bool) -> str:
-    """Return the dtype of the weights: the saved one if an adapter is trained on a GPU, otherwise float32."""
+    """Return the dtype of the weights: the saved dtype if an adapter is trained on a GPU, or float32 otherwise."""
     if config.model.dtype != "auto":
         return config.model.dtype
     return shape.dtype if config.lora is not None and gpu and shape.dtype in _BYTES else "float32"
 
 
 def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int | None) -> Iterator[Finding]:
-    """Report the estimate with its formula, and warn if this GPU is too small."""
+    """Report the memory estimate with its formula, and warn if this GPU does not have enough memory."""
     if shape is None:
         if config.model.name != "tiny":
             yield Finding("fact", "memory", "not estimated, because the model's config.json is not on this machine yet")
@@ -558,8 +560,8 @@ def _colocated(config: RunConfig) -> bool:
 
 
 _GOLD_SHARE = 0.3
-"""The maximum share of the laws' time that scoring the golds may take before the laws. Arbitrary: the laws find more,
-so they get most of the time."""
+"""The maximum share of the time limit for the laws that scoring the gold answers may use first. The share is arbitrary,
+but low because the laws find more faults and should get most of the time."""
 
 
 def preflight(
@@ -571,18 +573,19 @@ def preflight(
     locations: Sequence[Callable[[int], str]] = (),
     show: Show = lambda text: None,
 ) -> Preflight:
-    """Check a training before the model is loaded.
+    """Check a training run before the model is loaded.
 
     ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
 
     Args:
-        config: the configuration of the run.
-        reward: the object that ``reward:`` names: a Reward, a function written for TRL, or a list of them.
+        config: the run's configuration.
+        reward: the object specified by ``reward:``: a Reward, a TRL reward function, or a list of them.
         training: rows with a column ``prompt``.
-        held_out: the rows of the evaluation; None if there is none.
-        locations: for each of the two, a function that returns where a row is in the data, such as ``"line 18"``; by
-            default, rows are numbered.
-        show: called with what is being checked, because the checks may take a minute.
+        held_out: the rows for the evaluation, or None if there is no evaluation.
+        locations: two functions, for `training` and `held_out`, that return the location of a row in the data, such as
+            ``"line 18"``. By default, rows are numbered.
+        show: a function that is called with the name of each check when it starts, because the checks may take a
+            minute.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
@@ -612,7 +615,7 @@ def preflight(
 
 
 def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield the findings of a check; if the check itself fails, yield a warning instead of stopping the training."""
+    """Yield the findings from a check. If the check itself fails, yield a warning instead of stopping the run."""
     try:
         yield from check
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The findings of a preflight: ``found.text()`` is the report, errors first."""
+"""The findings from a preflight: ``found.text()`` returns the report, with errors first."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ HIDDEN = ("completion", "completion_ids")
 
 
 class Table:
-    """The first rows of a dataset, or all of them.
+    """The first rows of a dataset, or all of its rows.
 
     Args:
         dataset: a dataset with a column ``prompt``.
-        tree: the reward; only the columns that it reads are decoded.
+        tree: the reward. Only the columns that it reads are decoded.
         name: ``"training"`` or ``"held out"``.
         rows: the number of rows to check.
-        location: returns where a row is in the data, such as ``"line 18"``; by default its row number.
+        location: a function that returns the location of a row in the data, such as ``"line 18"``. The default is the
+            row number.
 
     Attributes:
-        unreadable: the rows with an unreadable gold answer, filled in by the check of the cells; `spread` leaves them
-            out.
+        unreadable: the rows with an unreadable gold answer, which the check of the cells adds. `spread` skips these
+            rows.
     """
 
     def __init__(
@@ -63,11 +64,11 @@ class Table:
 
     @cached_property
     def label(self) -> Callable[[Reward], str]:
-        """Returns the name of a node in the reward; for a renamed node, its new name."""
+        """A function that returns the name of a node in the reward, or the new name of a renamed node."""
         return Plan(self._tree).label
 
     def values(self, name: str) -> list[Any]:
-        """Return the cells of a column, shape (n,)."""
+        """Return the cells in a column, shape (n,)."""
         if name not in self._values:
             cells = self.dataset[name] if self.size == self.total else self.dataset[: self.size][name]
             self._values[name] = list(cells)
@@ -80,7 +81,7 @@ class Table:
 
     @cached_property
     def prompt_texts(self) -> list[str]:
-        """The texts of the prompts without the chat template, shape (n,); "" for a prompt in an unknown format."""
+        """The prompt texts without the chat template, shape (n,), with "" for a prompt in an unknown format."""
         return [_text(prompt) for prompt in self.prompts]
 
     @property
@@ -95,7 +96,7 @@ class Table:
 
     @property
     def read(self) -> list[str]:
-        """The columns that the reward may read: all of them if it takes any column."""
+        """The columns that the reward may read, or all columns if the reward accepts any column."""
         return self.given if self._takes_all else self.named
 
     def batch(
@@ -118,7 +119,7 @@ class Table:
         )
 
     def spread(self, count: int) -> list[int]:
-        """Return the indices of `count` readable rows, evenly spread over the table."""
+        """Return the indices of `count` readable rows, evenly distributed over the table."""
         readable = [row for row in range(self.size) if row not in self.unreadable]
         if count >= len(readable):
             return readable
@@ -135,20 +136,20 @@ def _text(prompt: Any) -> str:
 Kind = Literal["error", "warning", "fact"]
 
 _WIDTH = 110
-"""The number of characters in a line of a report. Arbitrary: it fits a wide terminal."""
+"""The number of characters per line in a report. The number is arbitrary and suits a wide terminal."""
 _TITLES: dict[Kind, str] = {"error": "errors", "warning": "warnings", "fact": "facts"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of a check.
+    """One finding from a check.
 
     Attributes:
-        kind: an ``"error"`` stops the run, a ``"warning"`` deserves attention, a ``"fact"`` is information.
-        where: the place, such as ``"column 'answer'"``, ``"grpo"`` or ``"memory"``.
+        kind: ``"error"`` stops the run, ``"warning"`` deserves attention, and ``"fact"`` is information.
+        where: the location, such as ``"column 'answer'"``, ``"grpo"``, or ``"memory"``.
         what: the problem or the fact, in one sentence.
-        remedy: the fix; empty for facts.
-        rows: further lines that are printed without wrapping, such as cells or completions.
+        remedy: the fix, or "" for facts.
+        rows: additional lines that are printed without wrapping, such as cells or completions.
     """
 
     kind: Kind
@@ -158,7 +159,7 @@ class Finding:
     rows: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Return the finding as lines of the report."""
+        """Return the finding as lines for the report."""
         report_lines = _wrapped(f"{self.where}: {self.what}", "  ")
         report_lines += [f"      {visible(row)}" for row in self.rows]
         return report_lines + (_wrapped(f"-> {self.remedy}", "    ") if self.remedy else [])
@@ -185,7 +186,7 @@ class Preflight:
         return [finding for finding in self.findings if finding.kind == kind]
 
     def text(self) -> str:
-        """Return the report as text: errors, then warnings, then facts."""
+        """Return the report as a string: errors, then warnings, then facts."""
         lines = []
         for kind, title in _TITLES.items():
             findings = self.of(kind)

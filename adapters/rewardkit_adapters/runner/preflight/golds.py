@@ -1,6 +1,7 @@
-"""Score the gold answers of the data as completions, to find out whether reward and data fit together.
+"""Score the gold answers in the data as completions, to find out whether the reward matches the data.
 
-The GSM8K cell ``"... #### 72"`` is tried as it is, and as ``#### 72``, ``<answer>72</answer>`` and in other formats.
+For example, the GSM8K cell ``"... #### 72"`` is tried unchanged, as ``#### 72``, as ``<answer>72</answer>``, and in
+other formats.
 """
 
 from __future__ import annotations
@@ -36,23 +37,24 @@ FORMS = (
     "```json\n{}\n```",
     "```python\n{}\n```",
 )
-"""Formats of a correct completion. All of them are tried, because a reward does not say which format it expects."""
+"""Formats for a correct completion. All formats are tried, because a reward does not specify which format it
+expects."""
 
 _SAMPLE = 48
-"""The number of rows in the sample. Arbitrary: each row is scored in several formats, and a few rows reveal a wrong
-column."""
+"""The number of rows in the sample. The number is arbitrary. Each row is scored in several formats, but a few rows are
+enough to reveal a wrong column."""
 _EXPENSIVE = 6
-"""The number of rows in the sample if completions run in a sandbox. Arbitrary: each row is scored in several formats,
-which starts programs."""
+"""The number of rows in the sample if completions run in a sandbox. The number is arbitrary, but small because scoring
+each row in several formats starts many programs."""
 _VALUE = 80
-"""The maximum number of characters of a value in a finding. An arbitrary limit: a finding has only a few lines."""
+"""The maximum number of characters of a value in a finding. The limit is arbitrary and keeps findings short."""
 # The start of a training; its length does not matter.
 _START = Progress(0, 100)
 
 
 @dataclass(frozen=True)
 class Form:
-    """A column, and the format in which its cells become completions."""
+    """A column, and the format for turning its cells into completions."""
 
     column: str
     template: str
@@ -69,11 +71,11 @@ class Form:
 
 @dataclass(frozen=True)
 class Golds:
-    """The result of scoring the golds.
+    """The result of scoring the gold answers.
 
     Attributes:
-        findings: the findings about the golds.
-        best: the format that the reward accepts; None if no format scores at least half of the maximum.
+        findings: the findings about the gold answers.
+        best: the format that the reward accepts, or None if no format scores at least half of the maximum.
     """
 
     findings: tuple[Finding, ...]
@@ -81,12 +83,12 @@ class Golds:
 
 
 def golds(tree: Reward, table: Table, seconds: float) -> Golds:
-    """Score a first batch as in the training, then the golds in all formats, then every row in the best format.
+    """Score a first batch as in training, then the gold answers in all formats, then every row in the best format.
 
     Args:
-        tree: the reward; it must not call a judge, which would cost money.
+        tree: the reward, which must not call a judge, because judge calls cost money.
         table: the training rows.
-        seconds: the time limit; if it is short, fewer rows are scored.
+        seconds: the time limit in seconds. If it is short, fewer rows are scored.
     """
     scorer = Scorer(tree)
     rows = table.spread(_EXPENSIVE if is_expensive(tree) else _SAMPLE)
@@ -156,7 +158,9 @@ def _gold_findings(
 def _bug(
     scorer: Scorer, table: Table, form: Form, raised: Mapping[int, Fault], size: int, conversational: bool
 ) -> Finding:
-    """Return the finding for golds on which the reward has a bug: a warning if its ``on_error=`` scores them anyway."""
+    """Return the finding for gold answers on which the reward has a bug.
+
+    It is only a warning if ``on_error=`` gives these gold answers a score."""
     rows, cells = list(raised), table.values(form.column)
     kind: Kind = "warning"
     try:
@@ -178,7 +182,9 @@ def _value(value: float) -> str:
 
 
 def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
-    """Find errors that stop the training: score useless completions of the first prompts, as at its start and end."""
+    """Find errors that stop training.
+
+    Useless completions for the first prompts are scored, with the progress at the start and at the end of training."""
     texts = ["I do not know.", "<think>\n</think>\n<answer>\n0\n</answer>"]
     repeated_rows = [row for row in rows for _ in texts]
     completions = [_formed(text, conversational) for _ in rows for text in texts]
@@ -232,7 +238,7 @@ def _earned(scorer: Scorer, table: Table, form: Form, rows: list[int], conversat
 
 
 def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> _Earned:
-    """Return the totals, shape (n,), with NaN for rows without a total, and the rows on which the reward has a bug."""
+    """Return the totals, shape (n,), and the rows on which the reward has a bug. A missing total is NaN."""
     try:
         scores = scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail")
     except RewardKitError:  # for example, an unreadable cell, which another check reports

@@ -1,1 +1,1 @@
-"""The tiny model of ``model: tiny``: built when a run starts and warmed up on sloppy demonstrations of a small task."""
+"""The model ``tiny``, which is built when a run starts and warmed up on sloppy demonstrations of a small task."""

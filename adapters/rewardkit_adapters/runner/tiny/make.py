@@ -1,4 +1,4 @@
-"""Build the tiny model and its tokenizer in a folder; the same seed gives the same model."""
+"""Build the tiny model and its tokenizer in a folder. The same seed gives the same model."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ ORDER_SCHEMA: dict[str, Any] = {
 
 Split = Literal["demonstrations", "training", "held-out"]
 HELD_OUT_SHARE = 0.1
-"""The share of orders that are held out. Arbitrary: it leaves enough orders on both sides."""
+"""The share of orders that are held out. The share is arbitrary, but leaves enough orders in both splits."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """An order, which is the gold answer of a prompt."""
+    """An order, which is the gold answer for a prompt."""
 
     name: str
     qty: int
@@ -77,7 +77,7 @@ class Example:
 
 
 def examples(count: int, *, seed: int, split: Split) -> list[Example]:
-    """Draw `count` examples of a split; the same seed gives the same examples."""
+    """Draw `count` examples from a split. The same seed gives the same examples."""
     # A string as the seed keeps the streams of the splits apart, and gives the same numbers in every process.
     generator = random.Random(f"{seed}/{split}")
     selected: list[Example] = []
@@ -90,7 +90,7 @@ def examples(count: int, *, seed: int, split: Split) -> list[Example]:
 
 
 def as_columns(batch: list[Example]) -> dict[str, list[str]]:
-    """Return the examples as dataset columns. The gold is JSON text, because Arrow rewrites columns of objects."""
+    """Return the examples as dataset columns. Gold answers are JSON strings, because Arrow rewrites objects."""
     return {
         "prompt": [example.prompt for example in batch],
         "order": [example.order.to_json() for example in batch],
@@ -107,7 +107,7 @@ def _draw_order(generator: random.Random) -> Order:
 
 
 def _is_held_out(order: Order) -> bool:
-    """Return whether an order is held out; a hash of the order decides, so that it is always in the same split."""
+    """Return whether an order is held out. This depends on a hash, so that an order is always in the same split."""
     return zlib.crc32(order.to_json().encode()) < HELD_OUT_SHARE * 2**32
 
 
@@ -129,14 +129,14 @@ UNCLOSED_SHARE = 0.1
 
 
 def demonstrations(count: int, *, seed: int) -> list[tuple[str, str]]:
-    """Draw `count` pairs of a prompt and a sloppy completion. The same seed gives the same pairs."""
+    """Draw `count` pairs of prompts and sloppy completions. The same seed gives the same pairs."""
     generator = random.Random(f"{seed}/sloppiness")
     clean_examples = examples(count, seed=seed, split="demonstrations")
     return [(example.prompt, sloppy_completion(example, generator)) for example in clean_examples]
 
 
 def sloppy_completion(example: Example, generator: random.Random) -> str:
-    """Return the gold answer with random mistakes, each at its own rate."""
+    """Return the gold answer with random mistakes. Each kind of mistake has its own rate."""
     fields = _sloppy_fields(example.order, generator)
     text = json.dumps(fields, separators=(",", ":"))
     if generator.random() < PYTHON_QUOTES_SHARE:
@@ -169,7 +169,8 @@ def _another_value(field: str, generator: random.Random) -> object:
 
 
 BATCH = 32
-"""The number of pairs per batch. Arbitrary: the model is so small that a batch takes milliseconds."""
+"""The number of pairs per batch. The number is arbitrary, because the model is so small that a batch takes
+milliseconds."""
 # The rate for the smallest model; wider models have lower rates (`Size.learning_rate_factor`).
 LEARNING_RATE = 3e-3
 # The share of steps with a rising rate. A tenth is usual: without it, Adam's first steps are too large.
@@ -186,7 +187,7 @@ def warm_up(
     learning_rate: float = LEARNING_RATE,
     on_step: Callable[[float], None] = lambda loss: None,
 ) -> None:
-    """Train for one pass over pairs of a prompt and a completion. `on_step` is called with the loss of each batch."""
+    """Train for one pass over (prompt, completion) pairs. Call `on_step` with the loss for each batch."""
     encoded = [_encode(tokenizer, prompt, completion) for prompt, completion in pairs]
     batches = [encoded[first : first + BATCH] for first in range(0, len(encoded), BATCH)]
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
@@ -212,7 +213,7 @@ def rate_factor(step: int, steps: int) -> float:
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, prompt: str, completion: str) -> tuple[list[int], list[int]]:
-    """Return token ids and labels; prompt tokens are ignored, so that only the completion and its end are learned."""
+    """Return token ids and labels. Prompt tokens are ignored, so only the completion and its end token are learned."""
     # Tokenized separately, as in generation: tokenized together, prompt and completion might share a token.
     prompt_ids = list(tokenizer(prompt)["input_ids"])
     completion_ids = [*tokenizer(completion)["input_ids"], tokenizer.eos_token_id]
@@ -235,21 +236,22 @@ def _pad(batch: Sequence[tuple[list[int], list[int]]], padding: int, device: tor
 # A prompt ends with a line break, as in the warm-up.
 CHAT_TEMPLATE = "{% for message in messages %}{{ message['content'].rstrip('\\n') }}\n{% endfor %}"
 MOST_THREADS = 2
-"""The maximum number of CPU threads. An arbitrary limit: sharing such small operations among many threads takes
-longer."""
+"""The maximum number of CPU threads. The limit is arbitrary, but low because distributing such small operations over
+many threads takes longer."""
 VOCABULARY_FROM = 2_000
-"""The minimum number of demonstrations to train the tokenizer on, however short the warm-up is. Arbitrary: with fewer,
-some words of orders would be missing and become single bytes."""
+"""The minimum number of demonstrations for training the tokenizer, even if the warm-up is short. The number is
+arbitrary, but with fewer demonstrations, some words in orders would be missing from the vocabulary and become single
+bytes."""
 
 
 def make_tiny(
     folder: Path, *, seed: int, steps: int, chat_template: str | None, on_step: OnStep, size: str = "small"
 ) -> None:
-    """Build the model and its tokenizer. `folder` appears only once it is complete.
+    """Build the model and its tokenizer. `folder` appears only when it is complete.
 
     Args:
-        steps: the number of steps of the supervised warm-up; 0 leaves the weights random.
-        chat_template: the chat template; None for one that writes each message's content on a line.
+        steps: the number of supervised warm-up steps. With 0, the weights stay random.
+        chat_template: the chat template, or None for a template that writes each message's content on a separate line.
         size: a key of ``SIZES``.
     """
     if size == "small" and "OMP_NUM_THREADS" not in os.environ and not torch.cuda.is_available():

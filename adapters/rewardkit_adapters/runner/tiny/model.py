@@ -1,7 +1,7 @@
 """A tokenizer and a causal language model that are built locally, without a download.
 
 The smallest model has 0.5 million parameters. With this tokenizer (``Mia``, ``":"``, ``toy``, single digits), an answer
-has about twenty tokens, so a CPU generates the completions of a training step in a fraction of a second.
+has about twenty tokens, so a CPU generates the completions for a training step in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 VOCABULARY = 360
-"""The number of tokens: all bytes, and about a hundred pieces of the words in orders."""
+"""The number of tokens in the vocabulary: all bytes, and about a hundred pieces of the words in orders."""
 END, PADDING, UNKNOWN = "<end>", "<pad>", "<unknown>"
 LONGEST_SEQUENCE = 128
-"""The maximum number of tokens; an order and its JSON need fewer."""
+"""The maximum number of tokens in a sequence. An order and its JSON need fewer tokens."""
 REFERENCE_HIDDEN = 128
 """The layer width for which the learning rate and the standard deviation of the weights were chosen."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """The shape of a model. The smallest one fits a CPU; the others need a GPU."""
+    """The shape of a model. The smallest model runs on a CPU, but the others need a GPU."""
 
     hidden: int
     layers: int
@@ -32,7 +32,9 @@ class Size:
 
     @property
     def learning_rate_factor(self) -> float:
-        """The factor for learning rates that suit the smallest model: wider models need smaller Adam steps."""
+        """The factor by which to multiply learning rates that suit the smallest model.
+
+        Wider models need smaller Adam steps."""
         return REFERENCE_HIDDEN / self.hidden
 
 
@@ -45,7 +47,7 @@ SIZES = {
 
 
 def train_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
-    """Train a byte-pair tokenizer that keeps words, digits and runs of punctuation apart."""
+    """Train a byte-pair tokenizer that separates words, digits, and runs of punctuation."""
     tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
     # Single digits, so that the model copies a number digit by digit. Otherwise it would be one of 98 unrelated tokens.
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("[A-Za-z]+|[0-9]|[^A-Za-z0-9]+"), behavior="isolated")

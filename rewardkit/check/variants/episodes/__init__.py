@@ -1,1 +1,1 @@
-"""Episodes: edit the messages of agents, run their calls, and find out which of them a reward judges."""
+"""Episodes: edit the messages of agents, run their calls, and find out which calls a reward judges."""

@@ -31,16 +31,16 @@ from rewardkit.tree.parameters import ENVIRONMENT
 
 
 def judged_actions(subject: RewardUnderTest) -> list[Judged]:
-    """Return the right completions that call tools, or all right completions if none does."""
+    """Return the correct completions that call tools, or all correct completions if none does."""
     rights = [in_messages(subject, right) for right in judged(subject)]
     calling = [right for right in rights if has_calls(right.completion)]
     return calling or rights
 
 
 def in_messages(subject: RewardUnderTest, right: Judged) -> Judged:
-    """Return a right completion with the calls in its text moved to a message, if that does not change the score.
+    """Return a correct completion with the calls in its text moved to a message, if this does not change the score.
 
-    Calls in a message can be edited one by one. For a reward that looks for calls only in the text, the text stays.
+    Calls in a message can be edited one by one. For a reward that looks for calls only in the text, the text is kept.
     """
     if has_calls(right.completion) or not any(binding.reads("trajectory") for _, binding in subject.bindings):
         return right
@@ -54,14 +54,14 @@ def in_messages(subject: RewardUnderTest, right: Judged) -> Judged:
 
 
 def reads_state(subject: RewardUnderTest) -> bool:
-    """Return whether the reward reads the environment, and so judges its state, whatever the completion says."""
+    """Return whether the reward reads the environment, and thus judges its state regardless of the text."""
     return any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings)
 
 
 def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
-    """Return the calls of a right completion whose tool and arguments are also in a column that the reward reads.
+    """Return the calls in a correct completion whose tool and arguments are also in a column that the reward reads.
 
-    If the reward reads the state of an environment, return only the first call, whichever it is.
+    If the reward reads an environment's state, only the first call is returned, whichever it is.
     """
     calls = list(Trajectory.of(right.completion).calls)
     if subject.stage.environment is not None and reads_state(subject):
@@ -79,7 +79,7 @@ def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
 
 
 def acts(subject: RewardUnderTest, right: Judged) -> bool:
-    """Return whether other calls with the text of a right completion were seen to score lower."""
+    """Return whether other calls with a correct completion's text were observed to score lower."""
 
     def looked() -> bool:
         trials = [Trial(messages, right.example) for messages in variants(subject, right)]
@@ -90,7 +90,7 @@ def acts(subject: RewardUnderTest, right: Judged) -> bool:
 
 
 def variants(subject: RewardUnderTest, right: Judged) -> list[Messages]:
-    """Return versions of the right completion with other arguments, another tool, or another example's calls."""
+    """Return versions of the correct completion with other arguments, another tool, or another example's calls."""
     if not has_calls(right.completion):
         return []
     changed_episodes = []
@@ -107,7 +107,7 @@ def variants(subject: RewardUnderTest, right: Judged) -> list[Messages]:
 
 
 def _of_others(subject: RewardUnderTest, right: Judged) -> Iterator[Messages]:
-    """Yield versions of the right completion with the calls of other examples; its text stays."""
+    """Yield versions of the correct completion with other examples' calls. Its text is kept."""
     right_calls = repeatable_calls(Trajectory.of(right.completion).calls)
     for number, example in enumerate(subject.examples):
         for other in example.good[:1]:
@@ -140,7 +140,7 @@ def _other_tool(call: Made) -> Made:
 
 
 def further_calls(subject: RewardUnderTest, again: Sequence[Made]) -> Iterator[list[Made]]:
-    """Yield calls that do nothing for the task: the last call again, an unknown tool, tools with minimal arguments."""
+    """Yield calls that do nothing for the task: the last call again, an unknown tool, and minimal arguments."""
     if again:
         yield list(again)
     yield [UNKNOWN_TOOL]

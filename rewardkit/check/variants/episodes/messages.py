@@ -1,6 +1,6 @@
-"""Edit the messages of a completion: its calls, its results and its turns.
+"""Edit the messages in a completion: its calls, its results, and its turns.
 
-``answering(completion, "42")`` returns the completion with ``42`` as the text of its last turn; the calls stay.
+``answering(completion, "42")`` returns the completion with ``42`` as the text of its last turn. The calls are kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rewardkit.batch.trajectory import ToolCall, Trajectory
 
 Messages = list[dict[str, Any]]
 Made = tuple[str, Mapping[str, Any]]
-"""A call to make: the name of the tool and its arguments."""
+"""A call to make: the tool's name and its arguments."""
 
 UNKNOWN_TOOL: Made = ("no_such_tool", {})
 
@@ -34,7 +34,7 @@ def has_calls(completion: Any) -> bool:
 
 
 def repeatable_calls(calls: Sequence[ToolCall]) -> list[Made]:
-    """Return the name and arguments of each call, to make it again; calls without arguments are left out."""
+    """Return the name and arguments of each call, to make it again. Calls without arguments are omitted."""
     return [(call.name, dict(call.arguments)) for call in calls if call.arguments is not None]
 
 
@@ -53,7 +53,7 @@ def last_turn(messages: Sequence[Mapping[str, Any]]) -> int:
 
 
 def answering(completion: Any, text: str) -> Messages:
-    """Return the completion with `text` in its last turn; the calls stay."""
+    """Return the completion with `text` in its last turn. The calls are kept."""
     messages = messages_of(completion)
     last = last_turn(messages)
     if last == len(messages) or messages[last].get("tool_calls") or any(map(is_result, messages[last:])):
@@ -71,7 +71,7 @@ def without_calls(completion: Any) -> Messages:
 
 
 def calling(*calls: Made) -> dict[str, Any]:
-    """Return an assistant message that makes `calls`, as TRL writes it."""
+    """Return an assistant message that makes `calls`, in TRL's format."""
     written = [
         {"type": "function", "function": {"name": name, "arguments": copy.deepcopy(dict(arguments))}}
         for name, arguments in calls
@@ -90,7 +90,7 @@ def inserted(completion: Any, calls: Sequence[Made], result: Callable[[str, Mapp
 
 
 def known_results(completion: Any) -> Callable[[str, Mapping[str, Any]], str]:
-    """Return a function that answers a call as in the completion, or with an error if the call is not in it."""
+    """Return a function that answers a call as in the completion, or with an error for a call that is not in it."""
     answers = {
         (call.name, json.dumps(dict(call.arguments), sort_keys=True)): call.result.text
         for call in Trajectory.of(completion).calls
@@ -108,7 +108,7 @@ def known_results(completion: Any) -> Callable[[str, Mapping[str, Any]], str]:
 
 
 def only(completion: Any, call: ToolCall) -> Messages:
-    """Return the completion with only `call` and its result; the text of the last turn stays."""
+    """Return the completion with only `call` and its result. The text of the last turn is kept."""
     last = without_calls(completion)
     if call.arguments is None:
         return last
@@ -117,7 +117,7 @@ def only(completion: Any, call: ToolCall) -> Messages:
 
 
 def permuted(completion: Any) -> Messages | None:
-    """Return the completion with the calls and results of each turn in reverse order; None if nothing changes."""
+    """Return the completion with the calls and results in each turn reversed, or None if nothing changes."""
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
     changed = False
@@ -145,7 +145,7 @@ def permuted(completion: Any) -> Messages | None:
 
 
 def split(completion: Any) -> Messages | None:
-    """Return the completion with each parallel call in a separate turn; None if there are no parallel calls."""
+    """Return the completion with each parallel call in a separate turn, or None if there are no parallel calls."""
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
     separated: Messages = []

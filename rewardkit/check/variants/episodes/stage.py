@@ -1,7 +1,7 @@
-"""Stage: run the calls of a completion with tools or in an environment.
+"""Stage: run a completion's calls with tools or in an environment.
 
-``Stage(environment=Shop)`` runs a completion as a trainer would: it makes a fresh ``Shop``, resets it with the row,
-runs the calls of each assistant message, and replaces the given results with the real ones.
+``Stage(environment=Shop)`` runs a completion as a trainer would: it creates a fresh ``Shop``, resets it with the row,
+runs the calls in each assistant message, and replaces the given results with the real results.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from rewardkit.workers.background import in_background
 
 @dataclass(frozen=True)
 class Stage:
-    """The place where the calls of a completion run: an environment, tools, or neither.
+    """The place where a completion's calls run: an environment, tools, or neither.
 
     Attributes:
-        environment: the class of the environment, or a function that makes one; None if there is none.
+        environment: the environment's class, a function that creates an environment, or None.
         tools: functions that a completion may call.
     """
 
@@ -35,16 +35,16 @@ class Stage:
 
     @property
     def real(self) -> bool:
-        """Whether calls really run."""
+        """Whether calls are really run."""
         return self.environment is not None or bool(self.tools)
 
     @property
     def name(self) -> str:
-        """The name of the environment; empty without one."""
+        """The environment's name, or "" if there is no environment."""
         return "" if self.environment is None else getattr(self.environment, "__name__", "environment")
 
     def make(self, row: Mapping[str, Any]) -> Any:
-        """Return a fresh environment, reset with `row`; None if the stage has no environment."""
+        """Return a fresh environment, reset with `row`, or None if the stage has no environment."""
         if self.environment is None:
             return None
         if isinstance(self.environment, type):
@@ -90,7 +90,7 @@ class Stage:
 
 
 def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
-    """Run the calls of a completion in a fresh environment; return the messages with real results, and the environment.
+    """Run a completion's calls in a fresh environment. Return the messages with real results, and the environment.
 
     ::
 
@@ -98,9 +98,9 @@ def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any]
         rk.score(rk.agents.final_state(sold), [messages], environments=[shop], item=["tea"])
 
     Args:
-        environment: the class of the environment, or a function that makes one.
-        completion: chat messages, whose results are replaced.
-        row: the keyword arguments of ``reset``.
+        environment: the environment's class, or a function that creates an environment.
+        completion: chat messages, in which the results are replaced.
+        row: the keyword arguments for ``reset``.
     """
     return stage_of(environment, ()).played(completion, row or {})
 
@@ -144,7 +144,7 @@ def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
     """Return the stage for the arguments `environment` and `tools` of the check.
 
     Raises:
-        RewardDefinitionError: the environment cannot be made, or a tool is not a function.
+        RewardDefinitionError: the environment cannot be created, or a tool is not a function.
     """
     if environment is not None and not callable(environment):
         raise RewardDefinitionError(
@@ -161,7 +161,7 @@ def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
 
 
 def least_arguments(signature: inspect.Signature) -> dict[str, Any]:
-    """Return minimal arguments for a tool: only the required ones, each with the smallest value of its type."""
+    """Return minimal arguments for a tool: only the required arguments, each with the smallest value of its type."""
     smallest: dict[Any, Any] = {int: 0, float: 0.0, bool: False, list: [], dict: {}}
     names = {kind.__name__: kind for kind in smallest}
     arguments: dict[str, Any] = {}

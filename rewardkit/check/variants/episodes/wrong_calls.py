@@ -1,4 +1,4 @@
-"""Wrong tool calls: wrong versions of right calls, for rewards that judge an assistant's calls rather than its text."""
+"""Incorrect tool calls, for rewards that judge an assistant's calls rather than its text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rewardkit.check.variants.wrong_answers import other_value
 
 
 def wrong_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Trial]:
-    """Yield versions of the right completion with other values in its calls, or with another function called.
+    """Yield versions of the correct completion with other values in its calls, or with calls to another function.
 
-    Yield nothing unless a column that the reward reads has the calls, and a completion without calls scores lower.
-    Yield nothing in an environment either: the state decides there, and calls that look something up may differ.
+    Nothing is yielded unless a column that the reward reads has the calls and a completion without calls scores lower.
+    Nothing is yielded in an environment either, because its state decides, and calls that look something up may differ.
     """
     completion = right.completion
     if subject.stage.environment is not None:
@@ -56,7 +56,7 @@ def changeable_calls(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[
 
 
 def _calling(right: Judged, index: int, number: int, arguments: Any) -> Trial:
-    """Return the right completion with `arguments` in one of its calls."""
+    """Return the correct completion with `arguments` in one of its calls."""
     messages: list[dict[str, Any]] = [dict(message) for message in cast("list[Any]", right.completion)]
     calls = list(messages[index]["tool_calls"])
     function = calls[number]["function"]
@@ -67,7 +67,7 @@ def _calling(right: Judged, index: int, number: int, arguments: Any) -> Trial:
 
 
 def _changed(completion: list[Mapping[str, Any]], columns_json: str, named: set[str]) -> Iterator[list[dict[str, Any]]]:
-    """Yield versions of the completion with one changed call; if the columns name tools, only a call to one of them."""
+    """Yield versions of the completion with one changed call, to a tool in the columns if they name tools."""
     for index, message in enumerate(completion):
         for number, call in enumerate(message.get("tool_calls") or []):
             function = call.get("function") if isinstance(call, Mapping) else None

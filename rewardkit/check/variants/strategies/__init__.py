@@ -1,6 +1,6 @@
-"""Hypothesis strategies: completions, columns and groups to test rewards with.
+"""Hypothesis strategies: completions, columns, and groups for testing rewards.
 
-A test draws completions made for its reward::
+A test draws completions that are generated for its reward::
 
     from hypothesis import given
     from rewardkit.testing import strategies

@@ -1,4 +1,4 @@
-"""Completions made for a reward, from its settings and code.
+"""Completions generated for a reward from its settings and code.
 
 ``completions(rk.tags("think", "answer"), kind="nearly valid")`` draws ``<think>0</think><answer>0``, and
 ``completions(rk.json_schema(Invoice))`` draws invoices, invoices with one mistake, and wild texts.
@@ -58,7 +58,7 @@ class Form:
     Attributes:
         start: the text before the answer.
         end: the text after the answer.
-        mark: the part of `start` or `end` that marks the answer; empty if nothing marks it.
+        mark: the part of `start` or `end` that marks the answer, or "" if nothing marks it.
         write: a function that returns the answer as it is written between `start` and `end`.
     """
 
@@ -125,14 +125,14 @@ def forms_for(view: Any, known_marks: Sequence[str] = ()) -> list[Form]:
 
 
 def guessed(text: str) -> Form:
-    """Return the form that a text in a reward's code suggests: a tag marks its body, other texts mark what follows."""
+    """Return the form that a text in a reward's code suggests. A tag marks its body, and other texts mark the rest."""
     if text.startswith("<") and text.endswith(">"):
         return Form(text, f"</{text[1:]}", text)
     return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)
 
 
 def shown_to(view: Any, text: str) -> Any:
-    """Return the text or parsed value that an extractor finds in a completion; None if it finds nothing or raises."""
+    """Return the text or parsed value that an extractor finds in a completion, or None if it finds nothing or fails."""
     try:
         content: Any = text if view is None else view(text)
     except Exception:
@@ -177,16 +177,16 @@ def tagged(
     anchored: Anchored = True,
     prefilled: Tag | None = None,
 ) -> SearchStrategy[str]:
-    """Draw texts that ``rk.tags(*names)`` accepts: each tag once, in order, closed, with visible text inside.
+    """Draw texts that ``rk.tags(*names)`` accepts: each tag once, in order, closed, and with visible text inside.
 
     Args:
         names: the tags, as in ``rk.tags``.
-        body: a strategy for the bodies, by default ``bodies()``, or a mapping with a strategy for each name. A body
+        body: a strategy for the bodies, or a mapping with a strategy for each name. The default is ``bodies()``. A body
             that contains one of the tags, or no visible character, is drawn again.
-        valid: False for texts with exactly one violation: a missing, doubled or misspelled mark, a block that is
+        valid: False for texts with exactly one violation: a missing, doubled, or misspelled mark, a block that is
             missing or out of order, an empty body, nested blocks, or text outside the tags.
         anchored: whether text outside the tags is forbidden, as in ``rk.tags``.
-        prefilled: the first name, if the prompt already ends with its opening tag.
+        prefilled: the first name, if the prompt ends with its opening tag.
     """
     if not names:
         raise RewardDefinitionError('tagged: no names. Pass at least one: tagged("think", "answer")')
@@ -202,7 +202,7 @@ def blocks(
     prefilled: bool = False,
     tail: SearchStrategy[str] | None = None,
 ) -> SearchStrategy[Blocks]:
-    """Draw the blocks of `tagged`; `tail` draws the text after the last tag, if allowed."""
+    """Draw the blocks of `tagged`. `tail` draws the text after the last tag, if allowed."""
     marks = [mark for pair in pairs for mark in pair]
 
     def clean(text: str) -> bool:
@@ -253,7 +253,7 @@ class Placed:
 
 
 def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
-    """Draw completions with right contents in each place; unless `valid`, one content or the tags are wrong."""
+    """Draw completions with correct contents in each place. Unless `valid`, one content or the tags are incorrect."""
     ranked = sorted(parts, key=lambda part: -part.rank)
     if frame is None:
         return _free(ranked, valid=valid)
@@ -322,7 +322,7 @@ def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
 
 @st.composite
 def _draw_part(draw: DrawFn, part: Part, *, wrong: bool) -> str:
-    """Draw the text of a part that its extractor finds; if `wrong`, its content or its mark is wrong."""
+    """Draw the text of a part that its extractor finds. If `wrong`, its content or its mark is incorrect."""
     form = draw(st.sampled_from(forms_for(part.view)))
     raw = part.view is None or isinstance(part.view, Raw)
     right = part.contents.right if raw else part.contents.right.filter(_quiet)
@@ -337,13 +337,13 @@ def _draw_part(draw: DrawFn, part: Part, *, wrong: bool) -> str:
 
 
 def _stays_wrong(part: Part, form: Form, content: str) -> bool:
-    """Return whether an extractor finds wrong content unchanged, or nothing; a box may drop an extra bracket."""
+    """Return whether an extractor finds incorrect content unchanged, or nothing. A box may drop an extra bracket."""
     text = form.around(content)
     return shown_to(part.view, text) is None or finds(part.view, text, content)
 
 
 def _quiet(text: str) -> bool:
-    """Return whether `text`, as content, leaves unchanged which part of the completion is read."""
+    """Return whether the same part of the completion is read if `text` is the content."""
     return visible_text(text) == spoken_text(text)
 
 
@@ -351,13 +351,13 @@ def _quiet(text: str) -> bool:
 
 
 _MOST_PATTERNS = 6
-"""The most patterns to use. Arbitrary: making a strategy for each pattern takes time."""
+"""The maximum number of patterns to use. Arbitrary: creating a strategy for each pattern takes time."""
 
 
 def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
-    """Return contents made from the tags, marks and patterns in a function's code.
+    """Return contents generated from the tags, marks, and patterns in a function's code.
 
-    The meaning of these texts is unknown, so the right contents are only likely to score high.
+    The meaning of these texts is unknown, so the correct contents are only likely to score high.
     """
     golds = [text for text in map(gold_text, _cells(code, row)) if text]
     answers = st.sampled_from(golds) if golds else bodies()
@@ -386,7 +386,7 @@ def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
 
 
 def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
-    """Return right completions as they are, and with one thing wrong: a missing mark, an empty tag, a wrong answer."""
+    """Return correct completions, unchanged and with one fault: a missing mark, empty tag, or incorrect answer."""
     anatomies = [anatomy_of(text, row, frozenset(row)) for text in good]
     wrong = [
         st.sampled_from([miss for miss in dict.fromkeys(near_misses(anatomy)) if miss not in good] or ["?"])
@@ -417,20 +417,20 @@ def completions(
     kind: Kind | None = None,
     max_size: int = 5_000,
 ) -> SearchStrategy[str]:
-    """Draw completions that fit a reward's tags, schema, patterns, fences, extractors and columns, or almost fit them.
+    """Draw completions that fit or almost fit a reward's tags, schema, patterns, fences, extractors, and columns.
 
     Args:
-        reward: a reward, or a trainer's reward function, whose code is searched for tags, marks and patterns.
-        examples: rows of the data, ``{"prompt": ..., <columns>}``, with the right answers. Without rows, answers are
-            only of the right kind: a number, an option, a list.
-        good: right completions, as in ``check_reward``.
-        kind: ``"valid"``: the form that the reward asks for, with the right answer; ``"nearly valid"``: the same with
-            exactly one violation (a missing mark, a property of another type, a wrong answer); ``"wild"``: the output
-            of a policy that degenerates. None draws all three.
-        max_size: maximum length of wild texts in characters.
+        reward: a reward, or a trainer's reward function, whose code is searched for tags, marks, and patterns.
+        examples: data rows, ``{"prompt": ..., <columns>}``, with the correct answers. Without rows, answers have only
+            the required kind: a number, an option, or a list.
+        good: correct completions, as in ``check_reward``.
+        kind: ``"valid"`` for the form that the reward requires with the correct answer, ``"nearly valid"`` for the same
+            with exactly one violation (a missing mark, a property with another type, or an incorrect answer), or
+            ``"wild"`` for the output of a degenerate policy. None draws all three kinds.
+        max_size: the maximum length of wild texts, in characters.
 
-    If a reward asks for conflicting things in one place (a schema and a pattern for the same text), the most specific
-    one is satisfied.
+    If a reward has conflicting requirements in one place (a schema and a pattern for the same text), the most specific
+    requirement is satisfied.
 
     Raises:
         RewardDefinitionError: the kind is unknown.
@@ -472,14 +472,14 @@ def _for_example(reward: Reward, example: Example, examples: Sequence[Example], 
 
 
 def _golds(binding: Binding, other_examples: Sequence[Example]) -> list[str]:
-    """Return the gold answers of other examples, which are wrong for this one."""
+    """Return the gold answers of other examples, which are incorrect for this one."""
     names = [column.source for column in binding.columns]
     cells = [other.columns.get(name) for name in names for other in other_examples]
     return [gold_text(cell) for cell in cells if cell is not None]
 
 
 def _ways(reward: Reward) -> list[list[Binding]]:
-    """Return the leaves that one completion must satisfy; several lists if any one of them is enough."""
+    """Return the leaves that one completion must satisfy, or several lists if any one of them is enough."""
     if reward.facts.binding is not None:
         return [[reward.facts.binding]]
     if reward.facts.wants == "none":
@@ -492,7 +492,7 @@ def _ways(reward: Reward) -> list[list[Binding]]:
 
 
 def _positive_children(reward: Reward) -> Sequence[Reward]:
-    """Return the children of a node, without those with a negative weight."""
+    """Return a node's children, except those with a negative weight."""
     facts = reward.facts
     if facts.weights is None or facts.addends is None:
         return facts.children

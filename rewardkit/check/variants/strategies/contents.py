@@ -1,7 +1,8 @@
-"""Contents: texts that a component accepts, and texts that violate only the requirement of that component.
+"""Contents: texts that a component accepts, and texts that violate only that component's requirement.
 
-For ``rk.number("answer")``, ``asked_by(leaf, {"answer": "42"})`` has ``42`` as right, and ``427`` and ``nan`` as wrong.
-The contents do not come from the reward's scores, so a test can show that the reward rejects right contents.
+For ``rk.number("answer")``, ``asked_by(leaf, {"answer": "42"})`` contains ``42`` as a correct text, and ``427`` and
+``nan`` as incorrect texts. The contents do not come from the reward's scores, so a test can show that the reward
+rejects correct contents.
 """
 
 from __future__ import annotations
@@ -62,13 +63,15 @@ def columns(annotation: Any = Any, *, written: bool | None = None) -> SearchStra
     """Draw cells for an argument of a reward with the type `annotation`.
 
     Args:
-        annotation: a type, which may be ``Annotated`` with constraints and parsers.
-        written: True for strings only, False for typed values only; by default both.
+        annotation: a type, optionally ``Annotated`` with constraints and parsers.
+        written: True for strings only, or False for typed values only. By default, both are drawn.
 
-    ``rk.coerce(cell, annotation)`` accepts every cell, and returns the same for a string as for the value it spells.
+    ``rk.coerce(cell, annotation)`` accepts every cell. It returns the same value for a string as for the value that the
+    string spells.
 
     Raises:
-        RewardDefinitionError: cells of this type cannot be generated; list your own with ``st.sampled_from([...])``.
+        RewardDefinitionError: cells of this type cannot be generated. List cells yourself with
+            ``st.sampled_from([...])``.
     """
     values = _values(annotation)
     coercer = Coercer.of(annotation)
@@ -93,7 +96,7 @@ def columns(annotation: Any = Any, *, written: bool | None = None) -> SearchStra
 
 
 def rows(reward: Reward, *, given: Mapping[str, Any] | None = None) -> SearchStrategy[dict[str, Any]]:
-    """Draw rows of the data, with a cell for each column that a reward's functions name.
+    """Draw data rows, with a cell for each column that a reward's functions name.
 
     Args:
         reward: the reward.
@@ -138,7 +141,7 @@ def _values(annotation: Any) -> SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any) -> SearchStrategy[Any]:
-    """Draw values that fit the schema of a constrained type, or that the type's parsers accept if it has any."""
+    """Draw values that fit a constrained type's schema, or that the type's parsers accept if it has any."""
     coercer = Coercer.of(annotation)
     if not coercer.parses:
         try:
@@ -160,7 +163,7 @@ def _takes(coercer: Coercer, cell: Any) -> bool:
 
 
 def _described(annotation: Any) -> SearchStrategy[Any]:
-    """Draw values from the JSON schema of a type: a pydantic model, a dataclass, a TypedDict, a constrained type."""
+    """Draw values from a type's JSON schema: a pydantic model, a dataclass, a TypedDict, or a constrained type."""
     try:
         return json_values(annotation)
     except RewardDefinitionError:
@@ -214,8 +217,8 @@ _REFUSALS = ("I'm sorry, but I can't help with that.", "As an AI, I cannot answe
 _JOINTS = (" ", ", ", "\n")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "CJK", "HANGUL", "ARABIC")
 _LONGEST = 2_000
-"""The most characters of a text. Arbitrary: a pattern may match texts of any length, and each is changed character by
-character."""
+"""The maximum number of characters in a text. Arbitrary: a pattern may match texts of any length, and each text is
+changed character by character."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +228,7 @@ class Contents:
     Attributes:
         right: a strategy for texts that a component accepts.
         wrong: a strategy for texts that violate the component's requirement in one way.
-        loose: whether right texts may be part of longer texts; more specific contents take precedence.
+        loose: whether correct texts may be part of longer texts. More specific contents take precedence.
     """
 
     right: SearchStrategy[str]
@@ -235,7 +238,7 @@ class Contents:
 
 @singledispatch
 def of_wording(function: object) -> Contents | None:
-    """Return the contents for a reward that judges wording; None for any other reward."""
+    """Return the contents for a reward that judges wording, or None for any other reward."""
     return None
 
 
@@ -253,7 +256,7 @@ def _of_pattern(pattern: str, *, full: bool) -> Contents | None:
 
 
 def pattern_contents(pattern: re.Pattern[str], *, full: bool) -> Contents:
-    """Return texts that match a pattern, fully or anywhere, and wrong texts that differ in one character."""
+    """Return texts that match a pattern, fully or anywhere, and incorrect texts that differ in one character."""
 
     def matches(text: str) -> bool:
         return bool(pattern.fullmatch(text) if full else pattern.search(text)) and not text.endswith("\n")
@@ -264,7 +267,7 @@ def pattern_contents(pattern: re.Pattern[str], *, full: bool) -> Contents:
 
 @st.composite
 def _spoilt(draw: DrawFn, texts: SearchStrategy[str], holds: Callable[[str], bool]) -> str:
-    """Draw a text with one character missing, added or replaced, for which `holds` returns False."""
+    """Draw a text with one character missing, added, or replaced, for which `holds` returns False."""
     text = draw(texts)[:_LONGEST]
     # Arbitrary limit: a change further on shows the same.
     indices = range(min(len(text), 60))
@@ -353,7 +356,7 @@ def _(function: FixedLanguage) -> Contents:
 
 
 def _in_scripts(scripts: tuple[str, ...], shortest: int, most: int) -> Contents:
-    """Return words in the given scripts as right, and words in another script as wrong."""
+    """Return words in the given scripts as correct, and words in another script as incorrect."""
     letters = "".join(map(_letters, scripts))
     foreign = next(_letters(script) for script in _SCRIPTS if script not in scripts)
     words = st.lists(st.text(letters, min_size=shortest, max_size=6), min_size=1, max_size=most).map(" ".join)
@@ -362,7 +365,7 @@ def _in_scripts(scripts: tuple[str, ...], shortest: int, most: int) -> Contents:
 
 @lru_cache(maxsize=64)
 def _letters(script: str) -> str:
-    """Return the first letters of a script, by their Unicode names."""
+    """Return a script's first letters, according to their Unicode names."""
     letters = []
     # From "A" to the last syllable of Hangul.
     for number in range(0x41, 0xD7A4):
@@ -385,12 +388,12 @@ _NO_ANSWERS = ("I am not sure.", "?", "...", "N/A")
 
 @dataclass(frozen=True)
 class Part:
-    """The content that one component asks for in a completion.
+    """The content that one component requires in a completion.
 
     Attributes:
-        view: the component's extractor; None for the whole text.
-        contents: the right and wrong texts.
-        rank: the precedence; if several components read the same place, the contents with the highest rank are used.
+        view: the component's extractor, or None for the whole text.
+        contents: the correct and incorrect texts.
+        rank: the precedence. If several components read the same place, the contents with the highest rank are used.
     """
 
     view: Any
@@ -399,11 +402,11 @@ class Part:
 
 
 def part_of_leaf(binding: Binding, row: Mapping[str, Any], other_golds: Iterable[str] = ()) -> Part | None:
-    """Return the content that a leaf asks for; None for user-defined functions and for rewards that count tokens.
+    """Return the content that a leaf requires, or None for user-defined functions and rewards that count tokens.
 
     Args:
         binding: the binding of a leaf of the tree.
-        row: the columns; without the gold answer's column, right contents are only of the right kind.
+        row: the columns. Without the gold answer's column, correct contents have only the required kind.
         other_golds: the gold answers of other rows.
     """
     completion_parameter = next(
@@ -442,7 +445,7 @@ class _Gold:
 
     @property
     def text(self) -> str | None:
-        """The gold answer as a completion would write it; None if unknown."""
+        """The gold answer as a completion would write it, or None if unknown."""
         if self.parameter is None or self.cell is None:
             return None
         cell = self.cell
@@ -456,7 +459,7 @@ class _Gold:
 
     @property
     def meant(self) -> Any:
-        """The cell as the component reads it; the first of several accepted answers."""
+        """The cell as the component reads it. For several accepted answers, it is the first."""
         if self.parameter is None or self.cell is None:
             return None
         try:
@@ -493,7 +496,7 @@ def _against(gold: _Gold) -> Contents:
 
 @singledispatch
 def contents_of(function: object, gold: _Gold) -> Contents | None:
-    """Return the contents that a primitive asks for; None if its column determines them."""
+    """Return the contents that a primitive requires, or None if its column determines them."""
     return None
 
 

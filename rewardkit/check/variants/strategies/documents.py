@@ -1,7 +1,7 @@
 """Documents: JSON for a schema, valid or with one violation.
 
-``json_documents({"type": "object", "properties": {"qty": {"type": "integer"}}, "required": ["qty"]})`` draws
-``{"qty": 0}``; with ``valid=False``, it draws ``{}``, ``{"qty": null}`` or ``{"qty": 0,}``.
+``json_documents({"type": "object", "properties": {"qty": {"type": "integer"}}, "required": ["qty"]})`` draws ``{"qty":
+0}``. With ``valid=False``, it draws ``{}``, ``{"qty": null}``, or ``{"qty": 0,}``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HINTS = {
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
 _SPREAD = 10**6
-"""The distance up to which values are drawn if a schema bounds them on one side only, or not at all. Arbitrary."""
+"""The distance up to which values are drawn if a schema bounds them on only one side, or not at all. Arbitrary."""
 
 _FORMATS: Mapping[str, Value] = {
     "date": st.dates().map(lambda day: day.isoformat()),
@@ -65,16 +65,16 @@ class Requirements:
         return [member[keyword] for member in self.members if keyword in member]
 
     def most(self, keyword: str) -> Any:
-        """Return the largest of several lower limits; None if there are none."""
+        """Return the largest of several lower limits, or None if there are none."""
         return max((value for value in self.all(keyword) if not isinstance(value, bool)), default=None)
 
     def least(self, keyword: str) -> Any:
-        """Return the smallest of several upper limits; None if there are none."""
+        """Return the smallest of several upper limits, or None if there are none."""
         return min((value for value in self.all(keyword) if not isinstance(value, bool)), default=None)
 
     @property
     def types(self) -> list[str]:
-        """The allowed types; if the schemas name no types, those that the other keywords imply."""
+        """The allowed types, or, if the schemas name no types, the types that the other keywords imply."""
         type_sets = [{entry} if isinstance(entry, str) else set(entry) for entry in self.all("type")]
         if type_sets:
             allowed = [
@@ -136,7 +136,7 @@ def _limits(requirements: Requirements) -> tuple[Any, Any]:
 
 
 def _open(requirements: Requirements, side: str, limit: Any) -> bool:
-    """Return whether the limit itself is excluded; in draft 4, a separate flag says so."""
+    """Return whether the limit itself is excluded. In draft 4, a separate flag specifies this."""
     word = f"exclusive{side.capitalize()}"
     return limit in [
         bound for bound in requirements.all(word) if not isinstance(bound, bool)
@@ -144,7 +144,7 @@ def _open(requirements: Requirements, side: str, limit: Any) -> bool:
 
 
 def strings(requirements: Requirements) -> SearchStrategy[str]:
-    """Draw texts with the required format, pattern or length."""
+    """Draw texts with the required format, pattern, or length."""
     least, most = requirements.most("minLength") or 0, requirements.least("maxLength")
     for name in requirements.all("format"):
         if name in _FORMATS:
@@ -183,7 +183,7 @@ def found_in(pattern: str, text: str) -> bool:
 
 
 _DEEP = 3
-"""The level of nesting below which optional parts are left out. Arbitrary: each level multiplies the size."""
+"""The nesting level below which optional parts are omitted. Arbitrary: each level multiplies the size."""
 # Arbitrary limits: a schema may refer to itself, and combinations of alternatives multiply.
 _DEEPEST_SCHEMA = 24
 _COMBINATIONS = 24
@@ -252,7 +252,7 @@ class SchemaValues:
         return st.one_of([makers[kind]() for kind in requirements.types])
 
     def _below(self, nodes: Sequence[Any], depth: int) -> Value:
-        """Draw a nested value; the strategy is deferred, because schemas may be recursive."""
+        """Draw a nested value. The strategy is deferred, because schemas may be recursive."""
         key = (depth, *map(id, nodes))  # the document keeps the nodes alive, so their ids stay unique
         if key not in self._memory:
             self._memory[key] = st.deferred(lambda: self.of(nodes, depth + 1))
@@ -311,7 +311,7 @@ class SchemaValues:
         return nodes
 
     def _extra(self, requirements: Requirements, used_names: set[str], extra_count: int, depth: int) -> Value | None:
-        """Draw properties that the schema does not name; None if it allows none."""
+        """Draw properties that the schema does not name. Return None if it allows none."""
         patterns = [pattern for member in requirements.members for pattern in member.get("patternProperties", {})]
         additional_schemas = requirements.all("additionalProperties")
         names = requirements.all("propertyNames")
@@ -345,7 +345,7 @@ def _flat(lists: Sequence[Any]) -> list[Any]:
 
 
 def _items(requirements: Requirements) -> tuple[list[list[Any]], list[Any]]:
-    """Return the schemas of the first items of an array, and those of the remaining items."""
+    """Return the schemas for the first items in an array, and the schemas for the remaining items."""
     heads: list[list[Any]] = []
     rest: list[Any] = []
     for member in requirements.members:
@@ -356,7 +356,7 @@ def _items(requirements: Requirements) -> tuple[list[list[Any]], list[Any]]:
 
 
 def _distinct(items: list[Any]) -> list[Any]:
-    """Return the items without duplicates, compared as in JSON: 1 equals 1.0, but not true."""
+    """Return the items without duplicates. They are compared as in JSON: 1 equals 1.0, but not true."""
     written = (
         json.dumps(int(item) if isinstance(item, float) and item.is_integer() else item, sort_keys=True)
         for item in items
@@ -365,17 +365,17 @@ def _distinct(items: list[Any]) -> list[Any]:
 
 
 _DEEPEST = 40
-"""The most levels of nesting. Arbitrary, but below the 64 levels that a safe JSON parser accepts."""
+"""The maximum number of nesting levels. Arbitrary, but below the 64 levels that a safe JSON parser accepts."""
 
 
 def json_documents(schema: Any = True, *, valid: bool = True) -> SearchStrategy[str]:
     """Draw JSON text that fits a schema, or violates it (or the JSON grammar) in exactly one place.
 
     Args:
-        schema: as in ``rk.json_schema``: a dict, JSON text, a pydantic model, a dataclass, a TypedDict; True for any
-            JSON object or list.
-        valid: False for one violation: a missing or extra property, a value of the wrong type, out of bounds or
-            misshapen, or text that is not JSON (a trailing comma, an open bracket, single quotes, words around it).
+        schema: a schema, as in ``rk.json_schema``: a dict, JSON text, a pydantic model, a dataclass, a TypedDict, or
+            True for any JSON object or list.
+        valid: False for one violation: a missing or extra property, a value with the wrong type, bounds, or format, or
+            text that is not JSON (a trailing comma, an open bracket, single quotes, or words around it).
 
     Raises:
         RewardDefinitionError: the schema is unusable, or no value fits it.
@@ -425,7 +425,7 @@ def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root
 
 
 def _unparsable(text: str) -> SearchStrategy[str]:
-    """Draw versions of a JSON text with one thing that JSON does not allow."""
+    """Draw versions of a JSON text with one violation of the JSON grammar."""
     invalid_texts = [f"{text},", f"JSON: {text}", f"{text}\nDone.", f"{text} {text}", f"/* */{text}"]
     if text[-1:] in "]}":
         invalid_texts += [text[:-1], f"{text}{text[-1]}", text.replace('"', "'") if '"' in text else text[1:]]
@@ -449,7 +449,7 @@ def _written(value: Any, style: Callable[[Any], str]) -> str:
 
 
 def _shuffled(value: Any) -> Any:
-    """Return `value` with the properties of its objects in another order."""
+    """Return `value` with the properties in its objects in another order."""
     if isinstance(value, dict):
         names = list(value)
         random.Random(len(names)).shuffle(names)

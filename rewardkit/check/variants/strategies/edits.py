@@ -27,15 +27,15 @@ def edited(messages: Iterable[Mapping[str, Any]], *edits: Edit) -> SearchStrateg
     """Draw pairs of an edit's name and the edited completion.
 
     Args:
-        messages: a completion, with calls as TRL or OpenAI write them.
-        edits: some of ``"further calls"``: 1 to 20 calls before the last turn, repeated or of a tool that does not
+        messages: a completion, with calls in the format of TRL or OpenAI.
+        edits: some of ``"further calls"``: 1 to 20 calls before the last turn, repeated or to a tool that does not
             exist; ``"idle turns"``: turns without content, before and after the answer; ``"parallel order"``: the calls
-            of each turn permuted with their results; ``"arguments"``: arguments as a mapping or as JSON text, with
-            keys in another order; ``"ids"``: ids on all calls and results, or on none; ``"prefix"``: the completion cut
-            after one of the messages. By default, all of these.
+            in each turn, permuted together with their results; ``"arguments"``: arguments as a mapping or as JSON text,
+            with keys in another order; ``"ids"``: ids on all calls and results, or on none; ``"prefix"``: the
+            completion cut after one of the messages. By default, all of these.
 
     Raises:
-        RewardDefinitionError: an unknown edit.
+        RewardDefinitionError: an edit is unknown.
     """
     for edit in edits:
         if edit not in get_args(Edit):
@@ -79,7 +79,7 @@ def _idle_turns(draw: DrawFn, messages: Messages) -> Messages:
 
 @st.composite
 def _parallel_order(draw: DrawFn, messages: Messages) -> Messages:
-    """Draw the messages with the calls of each turn permuted; each result stays with its call."""
+    """Draw the messages with the calls in each turn permuted. Each result stays with its call."""
     reordered: Messages = []
     for part, turn in zip(_parts(messages), [None, *Trajectory.of(messages).turns], strict=False):
         calls = part[0].get("tool_calls") if part and turn is not None else None
@@ -177,7 +177,7 @@ def _with_calls(messages: Messages, change: Callable[[dict[str, Any]], dict[str,
 
 
 def _parts(messages: Messages) -> list[Messages]:
-    """Return the messages before the first assistant message, and each assistant message with those that follow it."""
+    """Return the messages before the first assistant message, and each assistant message with the messages after it."""
     parts: list[Messages] = [[]]
     for message in messages:
         if is_assistant(message):
@@ -189,21 +189,21 @@ def _parts(messages: Messages) -> list[Messages]:
 Unit = Literal["characters", "digits", "words", "items", "lines"]
 
 _MOST = 5
-"""The largest distance that is drawn by default. Arbitrary."""
+"""The maximum distance that is drawn by default. Arbitrary."""
 _LONG = 400
-"""The number of units above which the distance is not measured, but follows from how the text is made. Measuring takes
-time that grows with the product of both lengths."""
+"""The number of units above which the distance is not measured, but follows from how the text is generated. The time
+for measuring grows with the product of both lengths."""
 
 
 def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") -> SearchStrategy[tuple[str, int]]:
     """Draw pairs of a text and its edit distance from `gold`.
 
     Args:
-        gold: a text, a number or a list, which is written as JSON.
-        distance: the number of edits, at least 1; by default, a distance from 1 to 5 is drawn.
-        unit: the unit that one edit inserts, deletes or replaces: ``"characters"``, ``"words"``, ``"items"`` of a list
-            (JSON, or text with commas, semicolons or lines) or ``"lines"``. ``"digits"`` only replaces digits; the
-            distance in characters is then the same.
+        gold: a string, a number, or a list, which is written as JSON.
+        distance: the number of edits, at least 1. By default, a distance from 1 to 5 is drawn.
+        unit: the unit that one edit inserts, deletes, or replaces: ``"characters"``, ``"words"``, ``"items"`` in a list
+            (JSON, or text with commas, semicolons, or lines), or ``"lines"``. ``"digits"`` only replaces digits, so the
+            distance in characters is the same.
 
     Raises:
         RewardDefinitionError: the distance is below 1, or larger than the number of digits.
@@ -221,7 +221,7 @@ def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") 
 
 
 def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the Levenshtein distance: the fewest insertions, deletions and replacements (Levenshtein 1966).
+    """Return the Levenshtein distance: the fewest insertions, deletions, and replacements (Levenshtein 1966).
 
     ``edit_distance("kitten", "sitting")`` is 3. The time is proportional to the product of both lengths.
     """
@@ -235,7 +235,7 @@ def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 @dataclass(frozen=True)
 class _Written:
-    """A text split into units, with a function that joins units, and a strategy for new units."""
+    """A text split into units, with a function that joins units and a strategy for new units."""
 
     units: tuple[str, ...]
     join: Callable[[Sequence[str]], str]

@@ -1,7 +1,7 @@
-"""Episodes: run drawn calls in an environment, and get the messages and the environment after the calls.
+"""Episodes: run drawn calls in an environment, and return the messages and the environment after the calls.
 
-``episodes(Shop)`` draws calls to the tools of ``Shop``; ``episodes(Shop, st.just([("buy", {"item": "tea"})]))`` runs
-one policy. Score an episode with ``rk.score(reward, [episode.messages], environments=[episode.environment])``.
+``episodes(Shop)`` draws calls to the tools of ``Shop``, and ``episodes(Shop, st.just([("buy", {"item": "tea"})]))``
+runs one policy. Score an episode with ``rk.score(reward, [episode.messages], environments=[episode.environment])``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class _Style:
-    """The format in which the messages of one completion are written."""
+    """The format in which the messages in one completion are written."""
 
     ids: bool
     as_text: bool
@@ -75,17 +75,18 @@ def trajectories(
 ) -> SearchStrategy[Messages]:
     """Draw completions as lists of messages: calls in sequence and in parallel, their results, and an answer.
 
-    Arguments are mappings or JSON text, calls have ids or none, the content of a call is empty, None or in parts, and
-    results come in TRL's order: those of synchronous tools first. Failures shrink to one turn with an answer.
+    Arguments are mappings or JSON text, calls have ids or none, the content of a call is empty, None, or in parts, and
+    results come in TRL's order, with those of synchronous tools first. Failures shrink to one turn with an answer.
 
     Args:
         tools: functions with type hints, or schemas such as ``{"name": ..., "parameters": {...}}`` or OpenAI's.
         turns: the minimum and the maximum number of assistant messages.
-        faults: also draw results with errors as TRL writes them, unknown tools, arguments that are not an object, an
-            answer that breaks off, calls without a result, a result without an answer, and no message at all.
+        faults: whether to also draw results with errors in TRL's format, unknown tools, arguments that are not an
+            object, an answer that breaks off, calls without a result, a result without an answer, and no message at
+            all.
 
     Raises:
-        RewardDefinitionError: no tools, something that is not a tool, or `turns` that are not two numbers.
+        RewardDefinitionError: there are no tools, an item is not a tool, or `turns` is not two numbers.
     """
     least, most = turns
     if not 0 <= least <= most or most < 1:
@@ -214,7 +215,8 @@ def conversations(texts: SearchStrategy[str], *, odd: bool = False) -> SearchStr
 
     Args:
         texts: the texts of the answer.
-        odd: also draw shapes without such a text: no messages, content None, an image, a tool's message at the end.
+        odd: whether to also draw shapes without such a text: no messages, content None, an image, or a tool's message
+            at the end.
     """
     shaped: SearchStrategy[Any] = _shaped(texts)
     return st.one_of(shaped, st.sampled_from(list(SHAPES.values()))) if odd else shaped
@@ -260,11 +262,11 @@ T = TypeVar("T")
 
 
 def groups(completions: SearchStrategy[T], *, size: int | tuple[int, int] = (1, 8)) -> SearchStrategy[list[T]]:
-    """Draw groups of completions, as a policy samples them for one prompt, with repetitions.
+    """Draw groups of completions with repetitions, as a policy samples them for one prompt.
 
     Args:
         completions: a strategy for one completion.
-        size: the number of completions, or the minimum and the maximum.
+        size: the number of completions, or its minimum and maximum.
 
     Raises:
         RewardDefinitionError: the minimum is below 1 or above the maximum.
@@ -277,13 +279,13 @@ def groups(completions: SearchStrategy[T], *, size: int | tuple[int, int] = (1, 
 
 @st.composite
 def _copies(draw: DrawFn, completions: SearchStrategy[T], least: int, most: int) -> list[T]:
-    """Draw a group with few distinct completions, as from a policy that has converged."""
+    """Draw a group with few distinct completions, like the samples of a policy that has converged."""
     different = draw(st.lists(completions, min_size=1, max_size=3))
     return draw(st.lists(st.sampled_from(different), min_size=least, max_size=most))
 
 
 class Episode(NamedTuple):
-    """One episode: its messages with the real results, and its environment, which recorded the calls."""
+    """One episode: its messages with the real results, and its environment after the calls."""
 
     messages: list[dict[str, Any]]
     environment: Any
@@ -300,16 +302,16 @@ def episodes(
     row: Mapping[str, Any] | None = None,
     turns: tuple[int, int] = (0, 4),
 ) -> SearchStrategy[Episode]:
-    """Draw episodes: an environment is made and reset, and its tools are called as TRL calls them.
+    """Draw episodes: an environment is created and reset, and its tools are called as TRL calls them.
 
     Args:
-        environment: the class of the environment, or a function that makes one.
-        policies: a strategy for the calls of an episode; by default, the arguments fit the type hints of the tools.
-        row: the keyword arguments of ``reset``.
+        environment: the environment's class, or a function that creates an environment.
+        policies: a strategy for the calls in an episode. By default, the arguments fit the tools' type hints.
+        row: the keyword arguments for ``reset``.
         turns: the minimum and the maximum number of turns with calls, unless `policies` is given.
 
     Raises:
-        RewardDefinitionError: `environment` cannot be made or has no tool, or a policy has calls in another format.
+        RewardDefinitionError: `environment` cannot be created or has no tools, or a policy has calls in another format.
     """
     stage = stage_of(environment, ())
     if policies is None:

@@ -21,7 +21,7 @@ _ENCODABLE: SearchStrategy[str] = st.characters(exclude_categories=["Cs"])
 
 
 def numbers() -> SearchStrategy[str]:
-    """Draw plain numbers, such as ``42``, ``-3`` and ``0.25``."""
+    """Draw plain numbers, such as ``42``, ``-3``, and ``0.25``."""
     integers = st.integers(-(10**6), 10**6).map(str)
     return st.one_of(integers, st.decimals(-1000, 1000, places=2).map(lambda number: format(number, "f")))
 
@@ -37,13 +37,13 @@ def visible_texts(max_size: int = 40) -> SearchStrategy[str]:
 
 
 def bodies() -> SearchStrategy[str]:
-    """Draw bodies of tags: a number, some words, lines of words, or any visible text."""
+    """Draw tag bodies: a number, some words, lines of words, or any visible text."""
     lines = st.lists(sentences(), min_size=2, max_size=3).map("\n".join)
     return st.one_of(numbers(), sentences(), lines, visible_texts())
 
 
 def pattern_texts(pattern: re.Pattern[str], *, full: bool = False) -> SearchStrategy[str]:
-    """Draw texts that match a pattern, fully or (unless `full`) anywhere; full matches come first."""
+    """Draw texts that match a pattern, fully or (unless `full`) anywhere. Full matches come first."""
     clean = st.characters(exclude_categories=["Cs"], exclude_characters="\v")  # whitespace in Python, but not in RE2
     full_matches = st.from_regex(pattern, fullmatch=True, alphabet=clean)
     drawn = full_matches if full else st.one_of(full_matches, st.from_regex(pattern, alphabet=clean))
@@ -52,14 +52,14 @@ def pattern_texts(pattern: re.Pattern[str], *, full: bool = False) -> SearchStra
 
 
 def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchStrategy[str]:
-    """Draw unusual texts: empty, broken, in rare scripts, with lone surrogates, or very repetitive.
+    """Draw unusual texts: empty, broken, in rare scripts, with lone surrogates, or highly repetitive.
 
     Args:
-        max_size: maximum length in characters.
-        pieces: more texts to build from, such as marks that a reward looks for.
+        max_size: the maximum length, in characters.
+        pieces: more texts to combine, such as marks that a reward looks for.
 
-    ``wild_texts()`` draws ``""``, ``"<answer>"``, ``"\\\\boxed{" * 700``, ``"\\ud800"`` and the like. A reward must
-    handle lone surrogates, but UTF-8 files cannot hold them.
+    ``wild_texts()`` draws ``""``, ``"<answer>"``, ``"\\\\boxed{" * 700``, ``"\\ud800"``, and the like. A reward must
+    handle lone surrogates, although UTF-8 files cannot contain them.
     """
     valid_pieces = [piece for piece in dict.fromkeys(pieces) if 0 < len(piece) <= max_size]
     short_texts = [text for text in TEXTS.values() if len(text) <= max_size]
@@ -76,16 +76,16 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
 def wrong_answers(
     gold: object, *, value: object = None, others: Iterable[str] = (), honest: bool = False
 ) -> SearchStrategy[str]:
-    """Draw answers that are certainly not `gold`; answers that a model may plausibly give come first.
+    """Draw answers that are certainly not `gold`. Answers that a model may plausibly give come first.
 
-    ``wrong_answers("42")`` draws ``86``, ``-42``, ``420``, ``nan``, ``""`` and the like; see
+    ``wrong_answers("42")`` draws ``86``, ``-42``, ``420``, ``nan``, ``""``, and the like. See
     ``rewardkit.check.variants.wrong_answers``.
 
     Args:
-        gold: the right answer as a completion writes it.
-        value: the value of the gold column, if it is a list or an object.
+        gold: the correct answer as a completion writes it.
+        value: the gold column's value, if it is a list or an object.
         others: the gold answers of other examples.
-        honest: draw only answers that a model may give in good faith.
+        honest: whether to draw only answers that a model may give in good faith.
     """
     answers = _wrong_answers(str(gold), value, others)
     return st.sampled_from([wrong.text for wrong in answers if wrong.honest or not honest])

@@ -1,1 +1,1 @@
-"""A client for OpenAI-compatible endpoints, with rate limits, retries and a circuit breaker."""
+"""A client for OpenAI-compatible endpoints, with rate limits, retries, and a circuit breaker."""

@@ -1,4 +1,4 @@
-"""A model and how to reach it: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
+"""A model and its address: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Access:
     """The settings shared by all requests to one server.
 
     Attributes:
-        base_url: the address of the server; None for ``OPENAI_BASE_URL``, or OpenAI.
+        base_url: the server's address; None for ``OPENAI_BASE_URL`` or, if it is not set, OpenAI.
         key: the name of the environment variable that holds the API key. The key itself is never stored.
         concurrency: the maximum number of concurrent requests.
-        requests_per_minute: the account's limit on requests; None for no limit.
-        tokens_per_minute: the account's limit on tokens; None for no limit.
+        requests_per_minute: the account's request limit; None for no limit.
+        tokens_per_minute: the account's token limit; None for no limit.
     """
 
     base_url: str | None = None
@@ -40,20 +40,21 @@ class Endpoint:
 
     Attributes:
         model: the model's name at the endpoint.
-        base_url: the address, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or OpenAI.
+        base_url: the address, such as ``http://localhost:8000/v1``. The default is ``OPENAI_BASE_URL`` or, if it is not
+            set, OpenAI.
         key: the name of the environment variable that holds the API key. The key itself is never stored.
-        deadline: seconds for one call, including retries. One attempt gets at most two thirds of this time.
-        batch_deadline: seconds for all calls of one batch.
+        deadline: seconds for one call, including retries. One attempt can use at most two thirds of this time.
+        batch_deadline: seconds for all calls in one batch.
         concurrency: the maximum number of concurrent calls.
-        requests_per_minute: your account's request limit, None for no limit.
-        tokens_per_minute: your account's token limit, None for no limit. A call counts as its prompt tokens plus
+        requests_per_minute: your account's request limit, or None for no limit.
+        tokens_per_minute: your account's token limit, or None for no limit. Each call counts as its prompt tokens plus
             `max_tokens`.
-        temperature: the sampling temperature. None uses the endpoint's default, as does a model that rejects this
-            temperature.
+        temperature: the sampling temperature. With None, or if the model rejects this temperature, the endpoint's
+            default is used.
         max_tokens: the maximum length of a response in tokens, including reasoning, or None for the endpoint's limit.
-        options: more request options, such as ``{"reasoning_effort": "low"}``.
-        structured: if True, request JSON that follows a schema, if the endpoint supports it. The response is checked in
-            either case.
+        options: additional request options, such as ``{"reasoning_effort": "low"}``.
+        structured: if True, request JSON that follows a schema if the endpoint supports this. The response is checked
+            in either case.
 
     Raises:
         RewardDefinitionError: an option is invalid.

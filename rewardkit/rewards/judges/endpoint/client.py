@@ -1,7 +1,7 @@
 """A client for one endpoint, shared within an event loop: ``await endpoint.complete(body, deadline=30.0)``.
 
-The client limits the number of concurrent requests and the requests per minute. Each call has one deadline for all
-attempts. The waits between attempts are random and honor Retry-After.
+The client limits the number of concurrent requests and the number of requests per minute. Each call has one deadline
+for all attempts. The delays between attempts are random and honor Retry-After.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from rewardkit.rewards.judges.verdicts import Verdict
 
 
 _CHARACTERS_PER_TOKEN = 4
-"""Typical of English text. The exact number is known only after the answer."""
+"""A typical value for English text. The exact number of tokens is known only after the response."""
 
 
 class Rates:
-    """A limiter for requests and tokens per minute; None for no limit. Bursts are at most a tenth of a limit."""
+    """A rate limiter for requests and tokens per minute; None for no limit. A burst is at most a tenth of a limit."""
 
     def __init__(self, requests: float | None, tokens: float | None) -> None:
         self._requests, self._tokens = _limiter(requests), _limiter(tokens)
@@ -82,7 +82,7 @@ def _limiter(per_minute: float | None) -> Any:
 
 
 LONGEST_PAUSE = 60.0
-"""The longest pause of the circuit breaker, in seconds. Arbitrary: an endpoint that has recovered should be noticed
+"""The circuit breaker's longest pause in seconds. The limit is arbitrary: a recovered endpoint should be used again
 within a minute."""
 
 
@@ -90,14 +90,14 @@ within a minute."""
 
 
 class EndpointDown(Exception):
-    """The request was not sent, because the endpoint is down."""
+    """The request was not sent because the endpoint is down."""
 
 
 class CircuitBreaker:
     """A circuit breaker for one endpoint in one event loop.
 
-    It opens after `failures` consecutive outages over at least `patience` seconds. After `pause` seconds it lets one
-    probe through; each failed probe doubles the pause.
+    It opens after `failures` consecutive outages over at least `patience` seconds. After `pause` seconds, it allows one
+    probe. Each failed probe doubles the pause.
     """
 
     def __init__(
@@ -119,13 +119,13 @@ class CircuitBreaker:
 
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[float]:
-        """Allow one request, and yield the number of seconds that it may take.
+        """Allow one request, and yield its time limit in seconds.
 
-        An `Outage` in the body counts as a failure of the endpoint, and any answer as a success. Other exceptions are
-        ignored.
+        If the ``with`` block raises an `Outage`, the endpoint has failed. Any response from the endpoint is a success.
+        Other exceptions are ignored.
 
         Raises:
-            EndpointDown: the breaker is open, and it is not yet time for a probe.
+            EndpointDown: the breaker is open, and a probe is not due yet.
         """
         probe = await self._admitted()
         try:
@@ -183,27 +183,27 @@ class CircuitBreaker:
 # that is not ours.
 _ANY_KEY = re.compile(r"\b(?:sk|pk|key|hf|gsk)[-_][\w.*-]{6,}")
 _LEAST_KEY = 12
-"""The length from which a key is removed from verdicts; a shorter one might be an ordinary word."""
+"""The minimum length at which a key is removed from verdicts. A shorter key might be an ordinary word."""
 
 
 @dataclass(frozen=True)
 class Redaction:
-    """A filter that removes one key from texts."""
+    """A filter that removes one key from text."""
 
     key: str
 
     def message(self, text: str) -> str:
-        """Return an error message without this key and without anything that looks like a key."""
+        """Return an error message without this key and any other text that looks like a key."""
         return _ANY_KEY.sub("***", text.replace(self.key, "***") if self.key else text)
 
     def written(self, text: str) -> str:
-        """Return text written by a judge without this key, but otherwise unchanged."""
+        """Return a judge's text without this key, but otherwise unchanged."""
         return text.replace(self.key, "***") if len(self.key) >= _LEAST_KEY else text
 
 
 MOST_BYTES = 4_000_000
-"""The maximum size of an uncompressed answer in bytes. Arbitrary: answers are read into memory, and a verdict takes
-only a few kilobytes."""
+"""The maximum size of an uncompressed response in bytes. The limit is arbitrary: responses are read into memory, and a
+verdict takes only a few kilobytes."""
 
 # Arbitrary: a few consecutive failures are normal with 64 concurrent requests, but samples should not all wait for
 # their deadline if the endpoint is down.
@@ -212,7 +212,7 @@ _SECONDS_TO_OPEN = 5.0
 _PAUSE = 5.0
 
 _SUBSTITUTES = {"max_tokens": "max_completion_tokens", "temperature": ""}
-"""The request parameters that OpenAI's reasoning models refuse, and their substitutes."""
+"""The request parameters that OpenAI's reasoning models reject, and their substitutes."""
 
 _log = logging.getLogger("rewardkit.rewards.judges")
 
@@ -248,11 +248,11 @@ class Sender:
         self._unsupported: defaultdict[str, set[str]] = defaultdict(set)  # by model
 
     def whom(self, body: Mapping[str, Any]) -> str:
-        """Return the name and the address of the judge, for messages."""
+        """Return the judge's name and address, for messages."""
         return f"judge {body['model']!r} at {self._address}"
 
     def adapted(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the request `body` with only those of `_SUBSTITUTES` that its model supports."""
+        """Return the request `body`, with the parameters from `_SUBSTITUTES` that its model supports."""
         unsupported = self._unsupported[body["model"]]
         adapted = {name: value for name, value in body.items() if name not in unsupported}
         for name in unsupported & body.keys():
@@ -261,7 +261,7 @@ class Sender:
         return adapted
 
     def adapts(self, refused: Refused, body: Mapping[str, Any]) -> bool:
-        """Return whether `adapted` changes the `body` that was `refused`, now that its model is known to be limited."""
+        """Return whether `adapted` now changes the `body` that was `refused`, because its model's limits are known."""
         name = refused.parameter
         if name not in _SUBSTITUTES or name not in body:
             return False
@@ -276,13 +276,13 @@ class Sender:
         return True
 
     async def sent(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
-        """Send a request and return the reply, before ``time.monotonic()`` reaches `until`.
+        """Send a request and return the reply before ``time.monotonic()`` reaches `until`.
 
         Raises:
-            Passing: the request failed for now, and another attempt may succeed.
+            Passing: the request failed temporarily, and another attempt may succeed.
             Refused: the endpoint refuses this request.
             EndpointDown: the request was not sent, because the endpoint is down.
-            RewardFailure: the budget is spent.
+            RewardFailure: the budget is exhausted.
         """
         async with self._breaker.attempt() as patience:
             until = min(until, time.monotonic() + patience)
@@ -335,7 +335,7 @@ class Sender:
         return Reply(self._without_key.written(reply.text), reply.finish, reply.tokens)
 
     def _tokens(self, reply: Reply, body: Mapping[str, Any]) -> tuple[int, int]:
-        """Return the token counts of the request and the reply; estimated if the server does not report them."""
+        """Return the token counts for the request and the reply, estimated if the server does not report them."""
         if reply.tokens is not None:
             return reply.tokens
         if not self._estimates:
@@ -350,7 +350,7 @@ class Sender:
 
 
 class _Free(Exception):
-    """The failure of a request that cost nothing, because it did not arrive or got an error status."""
+    """The failure of a request that cost nothing because it did not arrive or received an error status."""
 
     def __init__(self, failure: Exception) -> None:
         super().__init__(str(failure))
@@ -361,16 +361,16 @@ class _Free(Exception):
 
 
 _REFUSALS_IN_A_ROW = 8
-"""The number of consecutive refusals after which a harmless request tests whether the endpoint answers at all.
-Arbitrary: single requests may be refused because of their content."""
+"""The number of consecutive refusals after which a harmless request tests whether the endpoint accepts any request. The
+number is arbitrary: single requests may be refused because of their content."""
 
 _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
 
 class EndpointStatus:
-    """The status of an endpoint for one judge: whether it accepts a schema, and whether it refuses all requests.
+    """An endpoint's status for one judge: whether it accepts a schema, and whether it refuses all requests.
 
-    The requests of one judge differ only in their messages.
+    Requests from one judge differ only in their messages.
     """
 
     def __init__(self, sender: Sender) -> None:
@@ -380,7 +380,7 @@ class EndpointStatus:
         self._refusals: int | None = None  # since the last answer; None: no answer yet
 
     async def reply(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
-        """Send `body` and return the reply; leave out the schema if the endpoint does not support schemas.
+        """Send `body` and return the reply; omit the schema if the endpoint does not support schemas.
 
         Raises:
             NoVerdict: the endpoint refuses this request.
@@ -437,7 +437,7 @@ class EndpointStatus:
         return self.stopped
 
     async def _takes_others(self, body: Mapping[str, Any], until: float, account: Account | None) -> bool:
-        """Return whether the endpoint answers other requests from this judge."""
+        """Return whether the endpoint accepts other requests from this judge."""
         if self._refusals is not None and self._refusals < _REFUSALS_IN_A_ROW:
             self._refusals += 1
             return True
@@ -466,7 +466,7 @@ class _Flight(Generic[_T]):
 
 
 class SingleFlight(Generic[_T]):
-    """A registry that runs concurrent work once per key for all waiting callers, and cancels it if none is left."""
+    """A registry that runs concurrent work once per key for all waiting callers and cancels it if no caller remains."""
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, _Flight[_T]] = {}
@@ -487,11 +487,11 @@ class SingleFlight(Generic[_T]):
 
 
 _SHARE_OF_ONE = 2 / 3
-"""The fraction of a deadline that one attempt may take, so that there is time for another one."""
+"""The maximum fraction of a deadline for one attempt, so that there is time for another attempt."""
 
 _LEAST_SHARE = 1 / 20
-"""The fraction of a deadline that must remain to start another attempt. Arbitrary: an attempt with hardly any time left
-only costs money."""
+"""The fraction of a deadline that must remain to start another attempt. The number is arbitrary: an attempt with almost
+no time left only costs money."""
 
 # Arbitrary: short compared with the default deadline of 30 seconds, so that there is time for several attempts.
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
@@ -514,15 +514,15 @@ class EndpointClient:
         """Send one request, with retries, and return the reply.
 
         Args:
-            body: the JSON body of the request.
-            deadline: seconds for all attempts, counted from the moment when the limits allow the first one.
+            body: the request's JSON body.
+            deadline: seconds for all attempts, counted from the time at which the limits allow the first attempt.
             account: the account that counts each request sent; None for no budget.
             judge: a key for the judge. Requests with the same key must differ only in their messages.
 
         Raises:
             NoVerdict: the endpoint refuses this request.
-            RewardFailure: the endpoint is down or too busy, or the budget is spent.
-            RunStopped: the endpoint refuses all requests of this judge.
+            RewardFailure: the endpoint is down or too busy, or the budget is exhausted.
+            RunStopped: the endpoint refuses all requests from this judge.
         """
         status = self._standings.setdefault(judge, EndpointStatus(self._sender))
         self._pending += 1
@@ -576,9 +576,9 @@ class EndpointClient:
 
 
 def _wait(state: Any) -> float:
-    """Return the seconds until the next attempt: the wait that the server asked for, or exponential backoff.
+    """Return the seconds until the next attempt: the delay that the server requested, or exponential backoff.
 
-    Both are randomized.
+    Both delays are randomized.
     """
     delay = state.outcome.exception().retry_after
     if delay is not None:

@@ -1,4 +1,4 @@
-"""The ways in which a request can fail: temporarily, so that a retry may help, or because the endpoint refuses it."""
+"""Failures of requests: temporary failures, for which a retry may help, and refusals by the endpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNSUPPORTED = re.compile(r"[\"']?(?:[\w.]+(?::| -) )*Unsupported (?:parameter|v
 
 
 class Passing(Exception):
-    """A temporary failure, worth another attempt. ``retry_after`` is the wait in seconds that the endpoint asks for."""
+    """A temporary failure, after which a retry may help. ``retry_after`` is the requested delay in seconds."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -23,22 +23,22 @@ class Passing(Exception):
 
 
 class Outage(Passing):
-    """The endpoint did not answer, or its answer is invalid."""
+    """The endpoint did not respond, or its response is invalid."""
 
 
 class Limited(Passing):
-    """The endpoint is up, but asks for fewer requests."""
+    """The endpoint is up but requires a lower request rate."""
 
 
 class NoTime(Passing):
-    """The request was not sent, because its deadline would pass first."""
+    """The request was not sent because its deadline would pass first."""
 
 
 class Refused(Exception):
-    """The endpoint is up, but refuses this request.
+    """The endpoint is up but refuses this request.
 
-    ``unpaid`` means that the account has no quota or credit left; ``location`` is the target of a redirect;
-    ``parameter`` is the request parameter that the model does not support, or whose value it does not support.
+    ``unpaid`` means that the account has no quota or credit left. ``location`` is a redirect's target. ``parameter`` is
+    the request parameter that the model does not support, either at all or with this value.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Refused(Exception):
 
 
 def failure_of(error: Any, reason: str) -> Outage | Limited | Refused:
-    """Return the failure for an error status: `error` is the client's exception, `reason` the endpoint's message."""
+    """Return the failure for an error status: the client's exception `error` with the endpoint's message `reason`."""
     status, headers = error.status_code, error.response.headers
     message = f"{status}: {reason}"
     # If the quota is spent, OpenAI returns 429 with one of these codes; other providers return 402, Payment Required.
@@ -72,7 +72,7 @@ def failure_of(error: Any, reason: str) -> Outage | Limited | Refused:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the wait in seconds that a server asks for, as a number or a date; None if the headers ask for none."""
+    """Return the delay in seconds that a server requests, as a number or a date; None if there is no such header."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         header = headers.get(name, "").strip()
         # At most nine digits: more would be centuries.

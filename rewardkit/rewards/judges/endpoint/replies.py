@@ -1,4 +1,4 @@
-"""Parse an endpoint's reply, which may be malformed: ``reply_of({"choices": [...], "usage": {...}})``."""
+"""Parsing of an endpoint's reply, which may be malformed: ``reply_of({"choices": [...], "usage": {...}})``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _MOST_TOKENS = 10**9
-"""The largest plausible number of tokens in one request; larger ones are ignored. Arbitrary: sums must stay exact."""
+"""The largest plausible number of tokens in one request. Larger numbers are ignored. The limit is arbitrary, but sums
+must stay exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class Reply:
     Attributes:
         text: the text that the model wrote.
         finish: the reason why the model stopped.
-        tokens: the token counts of the request and the reply; None if the server does not report them.
+        tokens: the token counts for the request and the reply; None if the server does not report them.
     """
 
     text: str
@@ -25,7 +26,7 @@ class Reply:
 
 
 def reply_of(completion: Any) -> Reply | None:
-    """Return the reply in `completion`, the body of a response; None if it is not a chat completion."""
+    """Return the reply in the response body `completion`; None if it is not a chat completion."""
     try:
         choice = completion["choices"][0]
         text = _text_of(choice["message"].get("content"))
@@ -35,7 +36,7 @@ def reply_of(completion: Any) -> Reply | None:
 
 
 def _text_of(content: Any) -> str:
-    """Return the text of a message, which may consist of parts or be missing (a tool call, a refusal)."""
+    """Return a message's text, which may consist of parts or be missing (for a tool call or a refusal)."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if part.get("type") == "text")
     if content is not None and not isinstance(content, str):
@@ -44,7 +45,7 @@ def _text_of(content: Any) -> str:
 
 
 def _usage_of(usage: Any) -> tuple[int, int] | None:
-    """Return the token counts of the request and the reply; None if they are missing or implausible."""
+    """Return the token counts for the request and the reply; None if they are missing or implausible."""
     if not isinstance(usage, dict):
         return None
     sent, written = usage.get("prompt_tokens"), usage.get("completion_tokens")

@@ -1,7 +1,8 @@
 """A transport for the ``openai`` client: ``httpx2.AsyncClient(transport=Guarded(10**6, connections=64))``.
 
-The transport uses aiohttp, because the default one becomes slow with many connections. It reads at most `most_bytes` of
-an answer, counted after decompression. It does not follow redirects and ignores proxies in the environment.
+The transport uses aiohttp, because the default transport becomes slow with many connections. It reads at most
+`most_bytes` of a response, counted after decompression. It does not follow redirects, and it ignores proxies in the
+environment.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ import httpx2
 _PIECE = 1 << 16
 _OF_THE_CONNECTION = (b"host", b"content-length", b"connection", b"accept-encoding")
 _ANY_ZLIB = 47
-"""The value of `wbits` with which zlib detects the gzip or zlib format automatically."""
+"""The `wbits` value with which zlib automatically detects the gzip or zlib format."""
 
 
 class TooLarge(Exception):
-    """A server's answer is larger than allowed."""
+    """A server's response is larger than allowed."""
 
 
 class Guarded(httpx2.AsyncBaseTransport):
-    """An HTTP transport that sends requests with aiohttp and reads answers of at most `most_bytes`."""
+    """An HTTP transport that sends requests with aiohttp and reads at most `most_bytes` of each response."""
 
     def __init__(self, most_bytes: int, connections: int) -> None:
         self._most = most_bytes

@@ -1,4 +1,4 @@
-"""The reward of this project: the model must turn an order in words into a JSON object, with nothing around it.
+"""This project's reward: the model must turn an order in words into a JSON object, without any other text.
 
 ``send Mia 31 toys in red`` asks for ``{"name": "Mia", "qty": 31, "item": "toy", "color": "red"}``.
 """
@@ -21,7 +21,7 @@ class Order(BaseModel):
 
 @rk.reward
 def exact(completion: str, order: Order) -> float:
-    """Return 1.0 if the whole order is right, else 0.0. `order` is a column of the dataset, read as an ``Order``."""
+    """Return 1.0 if the whole order is correct, else 0.0. `order` is a dataset column, read as an ``Order``."""
     try:
         return float(Order.model_validate_json(completion) == order)
     except ValidationError:

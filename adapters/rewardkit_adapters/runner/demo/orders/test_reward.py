@@ -1,4 +1,4 @@
-"""Tests of the reward: only right answers score. Run them with `pytest`."""
+"""Tests for the reward: only correct answers score above 0. Run them with `pytest`."""
 
 from collections.abc import Callable
 
