@@ -113,7 +113,8 @@ def test_a_batch_of_the_trainer_never_arrives() -> None:
 
 def test_a_prompt_that_is_optional_is_missed_with_a_warning() -> None:
     with pytest.warns(
-        rk.errors.RewardKitWarning, match="'may_ask' asks for 'prompt', which does not arrive .* scores without"
+        rk.errors.RewardKitWarning,
+        match="'may_ask' asks for 'prompt', which does not arrive .* scores completions without it",
     ):
         TrainerInputs("any", prompt=False).check(Scorer(may_ask))
     with warnings.catch_warnings():
