@@ -118,8 +118,9 @@ def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
             )
         if name in module and not isinstance(module[name], AxolotlFunction):
             raise RewardDefinitionError(
-                f"to_axolotl: {module.get('__name__', 'the module')} has the name {name!r} already, and "
-                'globals().update(...) would replace it. Pass prefix="rk_", or import the reward from a separate file'
+                f"to_axolotl: {module.get('__name__', 'the module')} already defines the name "
+                f'{name!r}, and globals().update(...) would replace it. Pass prefix="rk_", or import the reward '
+                "from a separate file"
             )
 
 
@@ -148,7 +149,7 @@ def export(target: Target) -> Export:
         _CONFIG.format(names=", ".join(f"rewards_axolotl.rk_{term}" for term in terms)),
         TESTED,
         [
-            "A completion that cannot be scored does not count in its group.",
-            "Start axolotl in the folder of rewards_axolotl.py: it imports the file by its name.",
+            "A completion that cannot be scored is ignored in its group.",
+            "Start Axolotl in the folder that contains rewards_axolotl.py, because it imports the file by name.",
         ],
     )

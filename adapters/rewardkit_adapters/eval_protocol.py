@@ -139,7 +139,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
     label = checked_name(name if name is not None else str(getattr(inner, "__name__", type(inner).__name__)))
     parameters = _parameters(function, inner, label)
     if not hashable(function):
-        raise RewardTypeError(f"{label} is not hashable, but a reward must be. Pass a function")
+        raise RewardTypeError(f"{label} is not hashable, but rewards must be hashable. Pass a function")
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     names = None if takes_all else frozenset(parameter.name for parameter in parameters)
     needed = tuple(
@@ -171,14 +171,13 @@ def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[in
     # Eval Protocol's decorator leaves its mode only in this attribute.
     if getattr(inner, "_reward_function_mode", "pointwise") != "pointwise" or "rollouts_messages" in parameters:
         raise RewardTypeError(
-            f"{label} scores a batch of rollouts at once, but from_eval_protocol takes "
-            "@reward_function(mode='pointwise'). "
-            "Write it as @rk.reward(scope='group') instead"
+            f"{label} scores a batch of rollouts at once, but from_eval_protocol accepts only "
+            "@reward_function(mode='pointwise'). Write it as @rk.reward(scope='group') instead"
         )
     if "messages" not in parameters and not any(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
     ):
-        hint = " An @evaluation_test scores rows. Pass the function that it calls" if "row" in parameters else ""
+        hint = " An @evaluation_test scores rows. Pass the function that the test calls" if "row" in parameters else ""
         raise RewardTypeError(f"{label} has no argument `messages`, so it is not a @reward_function.{hint}")
     return list(parameters.values())
 

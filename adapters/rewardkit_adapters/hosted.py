@@ -255,5 +255,8 @@ def export(target: Target) -> Export:
         {"rewards_hosted.py": _FILE.format(imports=target.imports)},
         _CONFIG,
         TESTED,
-        ["Serve the reward with `rewardkit serve`, put its address into the file, and set REWARDKIT_TOKEN for both."],
+        [
+            "Serve the reward with `rewardkit serve`, write the server's address in the file, and set "
+            "REWARDKIT_TOKEN for both."
+        ],
     )

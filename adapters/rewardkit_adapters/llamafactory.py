@@ -41,14 +41,13 @@ class Prompts:
             cells = {name: cell for name, cell in row.items() if name not in RESERVED}
             if not prompt:
                 raise RewardDefinitionError(
-                    "each row of the data needs the column 'prompt', text or messages with only one of the user, got "
-                    f"{shorten(dict(row))}"
+                    "each data row needs a 'prompt' column with text, or with messages of which only one is from the "
+                    f"user, got {shorten(dict(row))}"
                 )
             if self._rows.setdefault(prompt, cells) != cells:
                 raise RewardDefinitionError(
-                    f"the prompt {shorten(prompt)} has two rows that differ, and a completion is matched to its row "
-                    "by the "
-                    "prompt. Remove one of them"
+                    f"the prompt {shorten(prompt)} occurs in two different rows, but completions are matched to rows "
+                    "by prompt. Remove one of the rows"
                 )
         self._sizes = sorted({len(prompt) for prompt in self._rows}, reverse=True)
 
@@ -93,8 +92,8 @@ async def score_texts(payload: Any, score: Score) -> Answer:
     missing = next((text for text, row in zip(texts, rows, strict=True) if row is None), None)
     if missing is not None:
         raise _bad_request(
-            f"no prompt of {os.environ[DATA]} ends before the first {os.environ[SEPARATOR]!r} in {shorten(missing)}. "
-            f"Fix {SEPARATOR}, or add the row to the data"
+            f"no prompt in {os.environ[DATA]} ends before the first {os.environ[SEPARATOR]!r} in "
+            f"{shorten(missing)}. Fix {SEPARATOR}, or add the row to the data"
         )
     scores = await score([row for row in rows if row is not None], patience=PATIENCE)
     unscored = next((row_score for row_score in scores if not row_score.scored), None)
@@ -107,7 +106,7 @@ async def score_texts(payload: Any, score: Score) -> Answer:
 def _prompt_store() -> Prompts:
     missing = [name for name in (DATA, SEPARATOR) if not os.environ.get(name)]
     if missing:
-        raise RewardDefinitionError(f"set the variable {missing[0]} before `rewardkit serve`")
+        raise RewardDefinitionError(f"set the environment variable {missing[0]} before you run `rewardkit serve`")
     rows = [split_row(row) for _, row in rows_of(Path(os.environ[DATA]))]
     return Prompts(rows, os.environ[SEPARATOR].replace("\\n", "\n"))
 

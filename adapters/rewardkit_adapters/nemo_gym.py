@@ -36,8 +36,8 @@ name."""
 _FAILURE = ("_ng_failure_class", "_ng_failure_judge_error", "_ng_failure_terminal")
 _OF_NEMO_RL = "_rowidx"
 UNSCORED = (
-    "this rollout has no score: {why}. NeMo RL generates another one after this answer. A 0 would count in the mean of "
-    "its group"
+    "this rollout has no score: {why}. NeMo RL generates another rollout after this response. A score of 0 would "
+    "count in the group's mean"
 )
 
 
@@ -133,7 +133,7 @@ def _prompt(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _messages(items: Sequence[Any]) -> list[Mapping[str, Any]]:
     """Convert items from OpenAI's Responses API to chat messages."""
     if not isinstance(items, Sequence) or not all(isinstance(item, Mapping) for item in items):
-        raise BadRequest("expected input and output to be lists of the items of OpenAI's Responses API")
+        raise BadRequest("expected input and output to be lists of items from OpenAI's Responses API")
     cleaned = [{name: value for name, value in item.items() if name not in _left_out(item)} for item in items]
     converted = messages_of(cleaned)
     return [item for item in cleaned if "role" in item] if converted is None else list(converted)
@@ -161,7 +161,7 @@ def _object_at(payload: Any, name: str) -> Mapping[str, Any]:
     value = _field(payload, name)
     if not isinstance(value, Mapping):
         raise BadRequest(
-            f"expected a rollout of NeMo Gym, an object with {REQUEST!r} and {RESPONSE!r}, but {name!r} is none"
+            f"expected a NeMo Gym rollout, an object with {REQUEST!r} and {RESPONSE!r}, but {name!r} is not an object"
         )
     return value
 
@@ -248,7 +248,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
     except ImportError as error:
         raise MissingExtraError(
             f"rk.to_nemo_gym creates a NeMo Gym class, but NeMo Gym cannot be imported ({error}). Install NeMo Gym "
-            "here, or run `rewardkit serve`, which is a resources server without it"
+            "here, or run `rewardkit serve`, which is a resources server and does not need NeMo Gym"
         ) from error
 
     class VerifyRequest(gym.BaseVerifyRequest):  # type: ignore[name-defined]
@@ -309,7 +309,9 @@ def aggregated(responses: Sequence[Any]) -> dict[str, Any]:
         (response for response, other in itertools.pairwise(ordered) if _place(response) == _place(other)), None
     )
     if duplicate is not None:
-        raise BadRequest(f"two verify responses have {_TASK} {duplicate[_TASK]} and {_ROLLOUT} {duplicate[_ROLLOUT]}")
+        raise BadRequest(
+            f"two verify responses have the same {_TASK} {duplicate[_TASK]} and {_ROLLOUT} {duplicate[_ROLLOUT]}"
+        )
     overall = _statistics([_numbers(response, _usage(response)) for response in ordered])
     return {
         "group_level_metrics": [
@@ -385,7 +387,7 @@ def _place(response: Mapping[str, Any]) -> tuple[int, int]:
 
 def _check_response(response: Any) -> Mapping[str, Any]:
     if not isinstance(response, Mapping) or not all(isinstance(response.get(name), int) for name in _INDICES):
-        raise BadRequest(f"each of verify_responses must be an object with the numbers {_TASK!r} and {_ROLLOUT!r}")
+        raise BadRequest(f"each item of verify_responses must be an object with the numbers {_TASK!r} and {_ROLLOUT!r}")
     return response
 
 
@@ -475,8 +477,9 @@ def export(target: Target) -> Export:
         _CONFIG.replace("{", "{{").replace("}", "}}"),
         Tested("nemo-gym", TESTED),
         [
-            "Put the files into resources_servers/my_reward of your project. Add the packages that the reward needs to "
-            "requirements.txt.",
-            "A rollout that cannot be scored is kept out of the collected rollouts. NeMo RL generates another one.",
+            "Put the files into the folder resources_servers/my_reward in your project. Add the packages that the "
+            "reward needs to requirements.txt.",
+            "A rollout that cannot be scored is excluded from the collected rollouts, and NeMo RL "
+            "generates another one.",
         ],
     )

@@ -61,8 +61,8 @@ class Queries:
         """Return the reason why the completion in a query cannot be determined."""
         fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
         return (
-            f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF cut the prompt to "
-            "fit, or the tokenizer does not reproduce it exactly, so the start of the completion is unknown. Drop "
+            f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF truncated the "
+            "prompt, or the tokenizer does not reproduce it exactly, so the start of the completion is unknown. Drop "
             f"prompts that are longer than --data.max_len minus --rollout.max_new_tokens{fix}"
         )
 
@@ -180,13 +180,13 @@ def logs(score: RowScore) -> dict[str, float]:
 
 
 def _missing_score_text(score: RowScore, seconds: float) -> str:
-    remedy = f"Fix the cause and resume. Raise patience= if it was an outage of more than {seconds:g} s."
+    remedy = f"Fix the cause and resume. Raise patience= if a service was down for more than {seconds:g} s."
     if score.unparsable:
-        remedy = "Fix the row of the data and resume. examples= with all rows finds such golds before the training."
+        remedy = "Fix the data row and resume. To find such gold answers before training, pass all rows as examples=."
     return (
-        f"OpenRLHF: a completion has no score: {score.why}. The training ends here, because OpenRLHF can only train on "
-        f"a number, and any number would be made up. {remedy} If you train with --algo.dynamic_filtering_enable, pass "
-        "dynamic_filtering=True: the group is then replaced"
+        f"OpenRLHF: a completion has no score: {score.why}. Training ends here, because OpenRLHF can train only on a "
+        f"number, and any number would be invented. {remedy} If you train with --algo.dynamic_filtering_enable, pass "
+        "dynamic_filtering=True, so that the group is replaced"
     )
 
 
@@ -217,7 +217,7 @@ async def filtered(payload: Any, score: Score) -> Answer:
 async def _scores(payload: Any, score: Score, patience: float) -> list[RowScore]:
     queries, prompts, labels = (list_at(payload, name) for name in ("query", "prompts", "labels"))
     if not len(queries) == len(prompts) == len(labels):
-        raise BadRequest(f"expected lists of one length, got {len(queries)}, {len(prompts)} and {len(labels)}")
+        raise BadRequest(f"expected lists of equal length, got {len(queries)}, {len(prompts)}, and {len(labels)}")
     splitter, rows = Queries(None), []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         if not isinstance(query, str):
@@ -250,7 +250,7 @@ _FILE = '''"""The reward for OpenRLHF."""
 import rewardkit as rk
 {imports}
 
-# gold= names the column of the reward that the label fills. Pass special_tokens=tokenizer: the one of your model.
+# gold= names the reward's column that the label fills. Pass special_tokens=tokenizer with your model's tokenizer.
 # Pass dynamic_filtering=True if you train with --algo.dynamic_filtering_enable.
 reward_func = rk.to_openrlhf(reward, gold="{gold}")
 '''
@@ -266,7 +266,7 @@ def export(target: Target) -> Export:
         _CONFIG.replace("{gold}", target.gold),
         Tested("openrlhf", TESTED),
         [
-            "A completion that cannot be scored is scored again for 300 s, and then the training ends. With "
-            "--algo.dynamic_filtering_enable and dynamic_filtering=True its group is replaced instead."
+            "If a completion cannot be scored, scoring is retried for 300 s, and then training ends. With "
+            "--algo.dynamic_filtering_enable and dynamic_filtering=True, the completion's group is replaced instead."
         ],
     )

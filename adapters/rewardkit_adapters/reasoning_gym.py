@@ -75,7 +75,7 @@ def read_entry(text: object) -> Entry:
         if not isinstance(task, str) or not isinstance(entry, dict) or not {"answer", "metadata"} <= entry.keys():
             raise ValueError
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise ValueError("not an entry of reasoning-gym. Make rows with reasoning_gym_rows") from None
+        raise ValueError("not a reasoning-gym entry. Create the rows with reasoning_gym_rows") from None
     return Entry(task, options, entry)
 
 
@@ -179,9 +179,9 @@ def _formula(answer: str, entry: Mapping[str, Any]) -> str:
         return "the answer is not a plain formula"
     unknown_names = [word for word in _WORD.findall(answer) if len(word) > 1 and word not in _FUNCTIONS]
     if unknown_names:
-        return f"the answer has the name {shorten(unknown_names[0], 40)}"
+        return f"the answer contains the unknown name {shorten(unknown_names[0], 40)}"
     if _LONG_NUMBER.search(answer) or _POWER.search(answer):
-        return "the answer has too large numbers"
+        return "the answer contains numbers that are too large"
     return ""
 
 
@@ -214,7 +214,7 @@ def _arithmetic(answer: str, numbers: list[int], target: float) -> str:
         value = arithmetic(answer, numbers=numbers)
     except ValueError as error:
         return str(error)
-    return "" if value == target else f"makes {shorten(value, 40)}, not {target}"
+    return "" if value == target else f"equals {shorten(value, 40)}, not {target}"
 
 
 def _halting(answer: str, entry: Mapping[str, Any]) -> str:
@@ -241,7 +241,7 @@ def _probability(answer: str, entry: Mapping[str, Any]) -> str:
 def _same_words(answer: str, entry: Mapping[str, Any]) -> str:
     """Require exactly the correct words, because the scorer also accepts other words after them."""
     answer_words, right = (re.split(r"[\s,]+", text.strip().lower()) for text in (answer, entry["answer"]))
-    return "" if answer_words == right else "other words"
+    return "" if answer_words == right else "different words"
 
 
 def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
@@ -256,7 +256,7 @@ def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
 def _same_numbers(answer: str, entry: Mapping[str, Any]) -> str:
     """Require exactly the correct numbers, because the scorer allows an error in one number in a list."""
     answer_numbers, right = (sorted(map(float, _NUMBER.findall(text))) for text in (answer, entry["answer"]))
-    return "" if answer_numbers == right else "other numbers"
+    return "" if answer_numbers == right else "different numbers"
 
 
 def _as_many_numbers(answer: str, entry: Mapping[str, Any]) -> str:
@@ -352,7 +352,7 @@ def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
     )
     if completed.returncode != 0:
         reason = shorten(completed.stderr.strip().rpartition("\n")[2])
-        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be generated: {reason}")
+        raise RewardFailure(f"reasoning-gym: the rows for {request['name']} could not be generated: {reason}")
     answer = json.loads(completed.stdout)
     if "error" in answer:
         raise RewardDefinitionError(answer["error"])
@@ -415,7 +415,7 @@ def dataset_of(name: object, options: dict[str, Any]) -> Any:
     try:
         return gym.create_dataset(name, **options)
     except (TypeError, ValueError, AssertionError, KeyError) as error:
-        raise RewardDefinitionError(f"reasoning-gym: {name} does not take {shorten(options)}: {error}") from None
+        raise RewardDefinitionError(f"reasoning-gym: {name} does not accept {shorten(options)}: {error}") from None
 
 
 def required() -> Any:
@@ -423,7 +423,7 @@ def required() -> Any:
     try:
         import reasoning_gym
     except ImportError:
-        raise MissingExtraError.of("a task of reasoning-gym", "reasoning-gym") from None
+        raise MissingExtraError.of("a reasoning-gym task", "reasoning-gym") from None
     return reasoning_gym
 
 
@@ -435,8 +435,8 @@ def check_task(name: object) -> str:
     if not isinstance(name, str) or name not in DATASETS or name in _LEFT_OUT:
         tasks = sorted(set(DATASETS) - set(_LEFT_OUT))
         raise RewardDefinitionError(
-            f"reasoning-gym has no task {shorten(name)}.{near_miss(str(name), tasks)} It has {len(tasks)}: "
-            f"{', '.join(tasks[:5])}, ..."
+            f"reasoning-gym has no task {shorten(name)}.{near_miss(str(name), tasks)} It has {len(tasks)} "
+            f"tasks: {', '.join(tasks[:5])}, ..."
         )
     return name
 
@@ -485,13 +485,13 @@ def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float
     """Return the credit above the score for meaningless answers, and a note."""
     right = content["answer"]
     if isinstance(right, str) and right in answer and math.isclose(value, len(right) / len(answer)):
-        return 0.0, "the correct answer is among other text"  # otherwise a list of candidates would get credit
+        return 0.0, "the correct answer is surrounded by other text"  # otherwise a list of candidates would get credit
     floors = [_own_score(dataset, text, content) for text in _NOTHING]
     floor = max((score for score in floors if not isinstance(score, str)), default=0.0)
     # The same tolerance for rounding errors as in `_FULL`.
     if value <= floor + 1e-9:
         return 0.0, "wrong"
-    return (value - floor) / (1.0 - floor), f"partly right: the task's scorer gives it {value:.3g}"
+    return (value - floor) / (1.0 - floor), f"partly correct: the task's scorer gives it {value:.3g}"
 
 
 def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float | str:
@@ -504,7 +504,7 @@ def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float |
             raise
         except Exception as error:
             return f"the task's scorer raised {type(error).__name__}: {shorten(str(error), 80)}"
-    return value if 0.0 <= value <= 1.0 else "the task's scorer gives no number from 0 to 1"
+    return value if 0.0 <= value <= 1.0 else "the task's scorer did not return a number from 0 to 1"
 
 
 # An arbitrary size: enough for the tasks of a run.
@@ -536,7 +536,7 @@ class EntryOf:
     def __call__(self, cell: object) -> Entry:
         entry = read_entry(cell)
         if entry.task != self.task:
-            raise ValueError(f"an entry for the task {shorten(entry.task)}, not of {self.task}")
+            raise ValueError(f"an entry for the task {shorten(entry.task)}, not for {self.task}")
         return entry
 
 

@@ -109,7 +109,9 @@ def log_evaluation(args: Any, rollout_id: int, data: dict[str, Any]) -> None:
         metrics |= means(samples, f"eval/{name}/reward/")
         scored_indices = _scored_indices(args, samples)
         if not scored_indices:
-            _LOG.warning("slime: no completion of the evaluation of %r has a score, so it is not logged", name)
+            _LOG.warning(
+                "slime: no completion in the evaluation of %r has a score, so the evaluation is not logged", name
+            )
             del data[name]
         elif len(scored_indices) < len(samples):
             for entry, values in results.items():
@@ -190,7 +192,7 @@ def _reward(args: Any, sample: Any) -> float | None:
     if not isinstance(reward, (int, float)) or not math.isfinite(reward):
         raise RewardFailure(
             f"slime: sample {sample.index} (status {sample.status}) has the reward {reward!r}, which is not a number. "
-            "Fix the function that sets it, or score it with --custom-rm-path"
+            "Fix the function that sets the reward, or score the sample with --custom-rm-path"
         )
     return float(reward)
 
@@ -253,11 +255,14 @@ def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dic
     if key is None and evaluation is None:
         return total
     if key != SCORE:
-        raise RewardDefinitionError(f"slime: --reward-key {key} is not the reward's total. Pass --reward-key {SCORE}")
+        raise RewardDefinitionError(
+            f"slime: --reward-key {key} is not the total of the reward. Pass --reward-key {SCORE}"
+        )
     entries = {**numbers, SCORE: total}
     if evaluation not in (None, *entries):
         raise RewardDefinitionError(
-            f"slime: the reward has no number {evaluation!r} for --eval-reward-key. Numbers: {', '.join(entries)}"
+            f"slime: the reward does not report the number {evaluation!r} for --eval-reward-key. Available numbers: "
+            f"{', '.join(entries)}"
         )
     return entries
 
@@ -298,8 +303,8 @@ class SlimeRewards:
         samples = sample if isinstance(sample, list) else [sample]
         if any(isinstance(entry, list) for entry in samples):
             raise RewardDefinitionError(
-                "slime: --group-rm cannot score rollouts of several samples, because slime has no place for their "
-                "rewards. Drop --group-rm"
+                "slime: --group-rm cannot score rollouts of several samples, because slime cannot store "
+                "their rewards. Drop --group-rm"
             )
         group = isinstance(sample, list) and bool(args.group_rm)
         if self._scorer.together == "group" and not group:
@@ -376,8 +381,8 @@ class SlimeRewards:
             fits = converter is None and uses(args, "custom_reward_post_process_path", self.normalize)
         if not fits:
             raise RewardFailure(
-                f"slime: a completion has no score: {score.why}. slime would take any number for its score. Bind "
-                f"{function} = rewards.{function} in the module of the reward, and pass {setting} my_rewards.{function}"
+                f"slime: a completion has no score: {score.why}. slime would treat any number as its score. Set "
+                f"{function} = rewards.{function} in the reward's module, and pass {setting} my_rewards.{function}"
             )
         sample.remove_sample = True
 
@@ -461,7 +466,7 @@ _FILE = '''"""The reward for slime."""
 import rewardkit as rk
 {imports}
 
-# gold= names the column of the reward that --label-key fills. Pass special_tokens=tokenizer: the one of your model.
+# gold= names the reward's column that --label-key fills. Pass special_tokens=tokenizer with your model's tokenizer.
 rewards = rk.to_slime(reward, gold="{gold}")
 score = rewards.score
 normalize = rewards.normalize
@@ -486,8 +491,8 @@ def export(target: Target) -> Export:
         _CONFIG.replace("{gold}", target.gold),
         TESTED,
         [
-            "slime imports the module by its name: add its folder to PYTHONPATH.",
-            "A completion that cannot be scored is masked, and the advantages of its group are computed without it. "
+            "slime imports the module by name. Add the module's folder to PYTHONPATH.",
+            "A completion that cannot be scored is masked, and its group's advantages are computed without it. "
             "Add --group-rm if the reward compares the completions for each prompt.",
         ],
     )

@@ -202,14 +202,14 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
     if sorted(names) != sorted(terms):
         raise RewardDefinitionError(
             f"ms-swift: the trainer has the reward functions {names}, but the reward is the sum of {list(terms)}. Pass "
-            f"all of them, once: --reward_funcs {' '.join(terms)}"
+            f"each of them exactly once: --reward_funcs {' '.join(terms)}"
         )
     weights = [weight for weight, is_own in zip(trainer.weights, own_flags, strict=False) if is_own]
     if any(weight != 1.0 for weight in weights):
         raise RewardDefinitionError(
-            f"ms-swift: the trainer has the reward weights {weights} for {names}, but the terms have their weights in "
-            "the reward. Multiply these into the reward, such as 0.5 * correct, and pass 1 for each of its terms, or "
-            "drop --reward_weights"
+            f"ms-swift: the trainer has the reward weights {weights} for {names}, but the reward already contains the "
+            "weights of its terms. Multiply the trainer's weights into the reward, such as 0.5 * correct, and pass 1 "
+            "for each term, or drop --reward_weights"
         )
     if not all(own_flags) or trainer.others:
         warn_of_other_functions()
@@ -254,8 +254,8 @@ def _means(terms: Floats, each: bool) -> Floats:
 
 
 _WHOLE_GROUPS = (
-    "Make per_device_train_batch_size * steps_per_generation a multiple of num_generations, so that each process has "
-    "all completions of its prompts"
+    "Make per_device_train_batch_size * steps_per_generation a multiple of num_generations, so that each process "
+    "has all completions for its prompts"
 )
 
 
@@ -363,7 +363,7 @@ def _batch_metrics(scores: Sequence[RowScore]) -> dict[str, float]:
 def _no_score_text(lost: Sequence[RowScore], rows: int) -> str:
     return (
         f"ms-swift: {len(lost)} of {rows} completions have no score ({lost[0].why}). ms-swift would count "
-        "them as 0, and they cannot get the mean of their group, because this process has only a part of it. "
+        "them as 0, and they cannot get the mean of their group, because this process has only a part of the group. "
         f"{_WHOLE_GROUPS}"
     )
 
@@ -423,7 +423,7 @@ def to_swift(
     names = scorer.scorer.terms
     if not names:
         raise RewardDefinitionError(
-            f"{scorer.scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
+            f"{scorer.scorer.reward!r} has no term, so there is nothing to train on. Add a reward to it"
         )
     _register(Evaluator(scorer, finds_tokens=special_tokens is None))
     return list(names)
@@ -438,7 +438,8 @@ def _register(evaluator: Evaluator) -> None:
     for name in evaluator.terms:
         if name in orms and not hasattr(orms[name], "evaluator"):
             raise RewardDefinitionError(
-                f'to_swift: ms-swift has its own reward function {name!r}. Rename the term: reward.named("my_{name}")'
+                f"to_swift: ms-swift already has a reward function named {name!r}. Rename the term: "
+                f'reward.named("my_{name}")'
             )
     for name in evaluator.terms:
         orms[name] = _orm(ORM, evaluator, name)
@@ -565,12 +566,12 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
     except (TypeError, ValueError) as error:
         raise RewardTypeError(f"from_swift: cannot read the signature of {label} ({error})") from None
     if "completions" not in parameters:
-        hint = " An ORM for inference takes infer_requests and is not used in training." * (
+        hint = " An ORM for inference has the argument infer_requests and is not used in training." * (
             "infer_requests" in parameters
         )
         raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not a GRPO ORM.{hint}")
     if not hashable(instance):
-        raise RewardTypeError(f"from_swift: {label} is not hashable, but a reward must be")
+        raise RewardTypeError(f"from_swift: {label} is not hashable, but rewards must be hashable")
     leaf = from_trl(AsyncOrm(instance) if is_async(instance) else Orm(instance), name if name is not None else label)
     call_text = f"from_swift({label}{'' if name is None else f', name={name!r}'})"
     return written_as(leaf, call_text)
@@ -581,8 +582,8 @@ def _make_orm(kind: type) -> Any:
         return kind(args=None)
     except Exception as error:
         raise RewardTypeError(
-            f"from_swift: {kind.__name__}(args=None) raised {type(error).__name__}: {error}. Create the instance "
-            f"yourself, with the arguments that it needs, and pass it: rk.from_swift({kind.__name__}(...))"
+            f"from_swift: {kind.__name__}(args=None) raised {type(error).__name__}: {error}. Create an instance "
+            f"with the arguments that it needs, and pass the instance: rk.from_swift({kind.__name__}(...))"
         ) from None
 
 
@@ -610,5 +611,8 @@ def export(target: Target) -> Export:
         {"rewards_swift.py": _FILE.format(imports=target.imports)},
         _CONFIG.format(names=names),
         TESTED,
-        ["A completion that cannot be scored gets the means of the others of its prompt, so its advantage is 0."],
+        [
+            "A completion that cannot be scored gets the mean scores of the prompt's other completions, so its "
+            "advantage is 0."
+        ],
     )

@@ -173,8 +173,8 @@ def end_run(reason: str) -> None:
     if ray is None or not ray.is_initialized():
         return
     status = (
-        f"rewardkit ends this run: {reason}. If this comes again as soon as you resume, delete the folder "
-        "transfer_queue of the checkpoint"
+        f"rewardkit ends this run: {reason}. If this happens again as soon as you resume, delete "
+        "the checkpoint's folder transfer_queue"
     )
     tag = {"is_prompt": True, "global_steps": 0, "status": status}
     try:
@@ -224,8 +224,8 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
             progress = None if self.max_steps is None else progress_of(sample.non_tensor_batch, self.max_steps)
             if self.max_steps is not None and progress is None:
                 await scoring.end(
-                    "the reward follows training progress, but this trainer of verl does not hand over the step with "
-                    "the samples. Train with trainer.use_v1=True, or put a plain number in the schedule's place"
+                    "the reward follows training progress, but this verl trainer does not pass the step with "
+                    "the samples. Train with trainer.use_v1=True, or use a plain number instead of the schedule"
                 )
             result = await scoring.score(row, progress=progress, step=None if step is None else int(step))
             return {"reward_score": result["score"], "reward_extra_info": result}
@@ -325,7 +325,7 @@ def setting(config: Any, *names: str) -> Any:
 OF_FUNCTIONS = TrainerInputs(
     "verl",
     prompt=False,
-    instead="rk.to_verl(reward, manager=True) gets the prompt, the token ids and the step.",
+    instead="rk.to_verl(reward, manager=True) receives the prompt, the token ids, and the step.",
 )
 OF_MANAGERS = TrainerInputs("verl", step=True, ids=True)
 _MAKES_ZEROS = "RateLimitedRewardManager"
@@ -446,7 +446,7 @@ def _refusal_reason(more: Mapping[str, Any]) -> str:
     """Return the reason why a call cannot be scored correctly, or "" if it can."""
     if unknown := sorted(more.keys() - _PASSED):
         return (
-            f"the reward takes no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "
+            f"the reward accepts no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "
             "Remove reward.custom_reward_function.reward_kwargs, and put its values into the reward"
         )
     # verl does not tell the function which worker calls it, so search the stack frames above.
@@ -580,7 +580,7 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
         )
     label = checked_name(name if name is not None else name_of(function))
     if not hashable(function):
-        raise RewardTypeError(f"from_verl: {label} is not hashable, but a reward must be. Pass a function")
+        raise RewardTypeError(f"from_verl: {label} is not hashable, but rewards must be hashable. Pass a function")
     accepted_call = (
         function if (names := _accepted_arguments(function, label)) is None else PartialCall(function, names)
     )
@@ -627,7 +627,7 @@ def _accepted_arguments(function: Callable[..., Any], label: str) -> frozenset[s
     ]
     if needed:
         raise RewardTypeError(
-            f"from_verl: {label} needs {', '.join(needed)}, which verl takes from reward_kwargs. Pass "
+            f"from_verl: {label} needs {', '.join(needed)}, which verl reads from reward_kwargs. Pass "
             f"functools.partial({label}, {needed[0]}=...)"
         )
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
@@ -645,7 +645,7 @@ _FILE = '''"""The reward for verl."""
 import rewardkit as rk
 {imports}
 
-# gold= names the column of the reward that verl's reward_model.ground_truth fills.
+# gold= names the reward's column that verl's reward_model.ground_truth fills.
 {made}
 '''
 _CONFIG = """\
@@ -674,7 +674,10 @@ def export(target: Target) -> Export:
         {"rewards_verl.py": _FILE.format(imports=target.imports, made=definition)},
         config,
         TESTED,
-        ["A completion that cannot be scored raises, and verl 0.9 skips it (trainer.use_v1=True, the default)."],
+        [
+            "A completion that cannot be scored raises an error, and verl 0.9 skips the completion "
+            "(trainer.use_v1=True, the default)."
+        ],
     )
 
 

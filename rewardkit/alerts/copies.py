@@ -112,9 +112,9 @@ def _alert(sample: Sample, rows: Integers, strength: float, z: float, chance: fl
         kind="copies",
         title=f"nearly the same completion scores high on {prompts:.0f} prompts",
         text=(
-            f"{len(rows)} completions of {prompts:.0f} prompts are nearly identical to "
-            f"\u201c{excerpt(sample.completions[quoted])}\u201d and score higher than others of their group in "
-            f"{100 * chance:.0f}% of comparisons (z = {z:.1f}). From {sample.description()}."
+            f"{len(rows)} completions for {prompts:.0f} prompts are nearly identical to "
+            f"\u201c{excerpt(sample.completions[quoted])}\u201d and score higher than other completions in their "
+            f"groups in {100 * chance:.0f}% of comparisons (z = {z:.1f}). From {sample.description()}."
         ),
         strength=strength,
         steps=(int(steps.min()), int(steps.max())),

@@ -47,7 +47,7 @@ def diversity_alerts(sample: Sample) -> list[Alert]:
     return [
         Alert(
             kind="diversity",
-            title="completions of a prompt become less diverse",
+            title="completions for a prompt become less diverse",
             text=(
                 f"From step {steps[0]} to step {steps[1]} the share of distinct "
                 f"completions within groups goes from {change.before[pair]:.2f} to {change.after[pair]:.2f} "

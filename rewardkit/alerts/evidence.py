@@ -100,7 +100,9 @@ class Evidence:
             named[texts] = None if callable(source) else source
         for name, values in named.items():
             if values is not None and len(values) != size:
-                raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}. Pass one value per completion")
+                raise EvidenceError(
+                    f"{name} has {len(values)} rows, but steps has {size}. Pass one value per completion"
+                )
         for name in sorted(self.monitored - set(self.components)):
             raise EvidenceError(
                 f"monitored names {shorten(name)}, but components has no such "

@@ -50,11 +50,11 @@ def foreign_alerts(run: WindowedRun) -> list[Alert]:
             title="scores rise even with another prompt's gold answer",
             text=(
                 f"From step {steps[0]} to step {steps[1]}, the mean score of the components that read a column goes "
-                f"from {own_change.before[pair]:.3g} to {own_change.after[pair]:.3g}. Scored with the gold answer of "
-                f"another prompt, the same completions go from {foreign_change.before[pair]:.3g} to "
-                f"{foreign_change.after[pair]:.3g} ({foreign_change.z[pair]:.1f} standard errors). So part of the rise "
-                "does not need the correct answer. The completions that score highest with another prompt's gold "
-                "answer come first."
+                f"from {own_change.before[pair]:.3g} to {own_change.after[pair]:.3g}. If the same completions are "
+                f"scored with another prompt's gold answer, the mean goes from {foreign_change.before[pair]:.3g} to "
+                f"{foreign_change.after[pair]:.3g} ({foreign_change.z[pair]:.1f} standard errors). Therefore, part of "
+                "the rise does not depend on the correct answer. The completions that score highest with another "
+                "prompt's gold answer come first."
             ),
             strength=peak.strength,
             steps=steps,

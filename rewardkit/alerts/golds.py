@@ -79,8 +79,8 @@ def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert 
             f"From step {steps[0]} to step {steps[1]}, completions with a full score of {component} that do not "
             f"contain the {column} of their prompt go from {100 * without_gold.before[pair]:.0f}% to "
             f"{100 * without_gold.after[pair]:.0f}% of all completions ({without_gold.z[pair]:.1f} standard errors). "
-            f"At first, {100 * gold_excess.before[pair]:.0f}% of the completions with a full score contain it (beyond "
-            f"chance), at the end {100 * gold_excess.after[pair]:.0f}%. From {sample.description()}."
+            f"At first, {100 * gold_excess.before[pair]:.0f}% of the completions with a full score contain it "
+            f"(beyond chance). At the end, it is {100 * gold_excess.after[pair]:.0f}%. From {sample.description()}."
         ),
         strength=peak.strength,
         steps=steps,

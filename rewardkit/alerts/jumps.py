@@ -39,7 +39,7 @@ def jump_alerts(run: WindowedRun) -> list[Alert]:
                 Alert(
                     kind="jump",
                     title=f"{label} {'jumps' if jump.difference > 0 else 'drops'} at step {jump.step}",
-                    text=f"The mean of {label} {_described(jump)}. It is {height:.2g} deviations high.",
+                    text=f"The mean of {label} {_described(jump)}. The jump is {height:.2g} standard deviations high.",
                     strength=strength,
                     steps=_span(run.distinct_steps, jump),
                     component=name or None,

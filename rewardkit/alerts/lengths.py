@@ -54,7 +54,7 @@ def _drift(run: WindowedRun, lengths: Floats) -> list[Alert]:
             text=(
                 f"From step {steps[0]} to step {steps[1]} the mean length goes from {change.before[pair]:.4g} to "
                 f"{change.after[pair]:.4g} while the total goes from {total.before[pair]:.3g} to "
-                f"{total.after[pair]:.3g}. Within groups the rank correlation of length and total is "
+                f"{total.after[pair]:.3g}. Within groups, the rank correlation between length and total is "
                 f"{correlation:.2f}."
             ),
             strength=peak.strength,

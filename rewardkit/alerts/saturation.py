@@ -86,9 +86,8 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
         kind="dead",
         title=f"{name} never varies within a group",
         text=(
-            f"In all {len(groups)} groups the completions of the prompt have the same {name}, so it changes the curve "
-            "of "
-            "the reward, but no advantage."
+            f"In all {len(groups)} groups, all completions have the same {name}, so it changes the reward curve, but "
+            "not the advantages."
         ),
         # Arbitrary range: it only ranks this observation among others.
         strength=float(ramp(len(groups), LEAST_GROUPS, 200.0)),
@@ -124,7 +123,7 @@ def variance_alerts(run: WindowedRun) -> list[Alert]:
             kind="no_variance",
             title=f"{100 * share:.0f}% of groups give no learning signal",
             text=(
-                f"In steps {int(run.starts[-1])} to {run.span[1]}, all completions of a prompt score the same in "
+                f"In steps {int(run.starts[-1])} to {run.span[1]}, all completions for a prompt score the same in "
                 f"{100 * share:.1f}% of groups ({100 * float((~vary).mean()):.1f}% over the whole run), and their "
                 f"mean total is {level:.3g}."
             ),

@@ -724,4 +724,6 @@ def _warnings(report: Calibration) -> Iterator[str]:
     if not within.count:
         yield "no prompt has both a better and a worse completion, so this data cannot show what GRPO would learn"
     elif within.tied > TOO_MANY_TIES * within.count:
-        yield f"{percent(within.ties)} of the pairs of one prompt tie in the total: GRPO learns nothing from them"
+        yield (
+            f"{percent(within.ties)} of the pairs from the same prompt tie in the total: GRPO learns nothing from them"
+        )

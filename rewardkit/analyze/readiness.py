@@ -151,7 +151,7 @@ def warnings_of(signal: Signal) -> Iterator[str]:
     if signal.silent >= MANY_SILENT:
         yield (
             f"in {percent(signal.silent)} of the groups all completions score the same, so there is no learning "
-            "signal. Sample more per prompt, choose prompts of medium difficulty, or give partial credit"
+            "signal. Sample more completions per prompt, choose prompts of medium difficulty, or give partial credit"
         )
     if signal.extrapolated:
         yield (
@@ -167,7 +167,7 @@ def warnings_of(signal: Signal) -> Iterator[str]:
     positive = {name: share for name, share in signal.advantage_shares.items() if share > 0.0}
     for name, share in positive.items():
         if len(signal.advantage_shares) > 1 and share >= MOST:
-            yield f"{name!r} causes {percent(share)} of the squared advantages: the other terms hardly count"
+            yield f"{name!r} causes {percent(share)} of the squared advantages: the other terms hardly matter"
 
 
 def _gate_lines(gate: GateSignal) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _gate_lines(gate: GateSignal) -> Iterator[str]:
     elif gate.pass_rate == 0.0:
         yield f"gate {gate.name!r}: no completion passes, so nothing behind it can be learned"
     elif gate.pass_rate == 1.0:
-        yield f"gate {gate.name!r}: every completion passes, so it teaches nothing"
+        yield f"gate {gate.name!r}: every completion passes, so the gate has no effect"
     elif gate.starved is not None and gate.starved >= MANY_SILENT:
         yield (
             f"gate {gate.name!r}: in {percent(gate.starved)} of the groups no completion passes, and GRPO cannot learn "
@@ -191,7 +191,10 @@ def _component_lines(component: ComponentSignal) -> Iterator[str]:
             yield f"{component.name!r} {outcome} on {share} of the completions: {problem}"
     # Behind a gate, even a constant component can make completions differ; then its term has a share.
     if component.varies == 0.0 and abs(component.advantage_share or 0.0) < 1e-9:
-        yield f"{component.name!r} is constant within every group (mean {decimal(component.mean)}): it teaches nothing"
+        yield (
+            f"{component.name!r} is constant within every group (mean {decimal(component.mean)}): it gives no "
+            "learning signal"
+        )
     elif component.advantage_share is not None and component.advantage_share < 0.0:
         yield (
             f"{component.name!r} works against the rest: its share of the squared advantages is "
@@ -328,7 +331,10 @@ class Signal:
         ]
         if self.silent_at_lowest + self.silent_at_highest:
             lowest, highest = percent(self.silent_at_lowest), percent(self.silent_at_highest)
-            extremes = f"In {lowest} of the prompts all samples have the lowest total, in {highest} the highest."
+            extremes = (
+                f"In {lowest} of the prompts, all samples have the lowest total. In {highest}, all have the "
+                "highest total."
+            )
             blocks.append(Paragraph(extremes))
         blocks.append(_components_table(self.components, self.advantage_shares))
         blocks += [_gates_table(self.gates)] if self.gates else []

@@ -97,7 +97,7 @@ def recording_class(kind: type, watch: Watch) -> type:
     except TypeError as error:
         raise RewardDefinitionError(
             f"environments: {kind.__name__} cannot record its calls, because it cannot be subclassed ({error}). Give "
-            "the arguments of its __init_subclass__ default values, or train without funcs.environments()"
+            "default values to the arguments of its __init_subclass__, or train without funcs.environments()"
         ) from None
 
 
@@ -247,9 +247,7 @@ def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...],
             if parameter.default is parameter.empty and parameter.kind in _NAMED and name not in columns
         ]
         hint = (
-            near_miss(missing[0], columns)
-            if missing
-            else " Add **row to its arguments, so that it receives all columns"
+            near_miss(missing[0], columns) if missing else " Add **row to its arguments so that it receives all columns"
         )
         raise BindingError(
             f"{type(environment).__name__}.reset does not accept a row ({error}). Columns: "

@@ -68,7 +68,7 @@ class Journal:
         self.records = []
         self.reward = UNASKED
         self.hanging = [thread for thread in self.hanging if thread.is_alive()]
-        self.broken = "a tool of an earlier rollout still has not returned" if self.hanging else ""
+        self.broken = "a tool from an earlier rollout has not returned yet" if self.hanging else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Journal, (self.records, self.broken)  # threads and loops cannot be copied

@@ -67,7 +67,7 @@ def _failing(subject: RewardUnderTest) -> Iterator[str]:
                 played, _ = subject.stage.played(completion, example.shown)
             except Exception as error:
                 reason = shorten_line(f"{type(error).__name__}: {error}", 120)
-                yield f"good, example {number}: its calls cannot run: {reason}"
+                yield f"good, example {number}: its calls cannot be run: {reason}"
                 return
             for call in () if isinstance(played, str) else Trajectory.of(played).calls:
                 if call.ok is not False or call.name in failed_names or len(failed_names) == _MOST:
@@ -81,8 +81,8 @@ def _problem(name: str, error: str | None, tool_names: list[str]) -> str:
     if name not in tool_names:
         return f"there is no tool {name!r}, only {', '.join(tool_names) or 'none'}.{near_miss(name, tool_names)}"
     return (
-        f"the call of {name!r} fails: {shorten_line(error or '', 120)}. Fix the completion or the tool, unless "
-        "the failure is meant"
+        f"the call to {name!r} fails: {shorten_line(error or '', 120)}. Fix the completion or the tool, unless "
+        "the failure is intentional"
     )
 
 
@@ -289,6 +289,6 @@ def _check_distractors(subject: RewardUnderTest) -> None:
             for text in subject.declarations.distractors:
                 if anatomy.gold and equal(text, anatomy.gold):
                     raise RewardDefinitionError(
-                        f"the distractor {shorten(text)} may equal the gold answer {shorten(anatomy.gold)} of "
+                        f"the distractor {shorten(text)} may equal the gold answer {shorten(anatomy.gold)} in "
                         f"examples[{number}] ({shorten(dict(example.columns))}). Remove it from distractors="
                     )

@@ -96,7 +96,7 @@ def per_example(examples: Sequence[Example], **arguments: Any) -> Iterator[str]:
             matched_names.append(name)
     if matched_names:
         names = " and ".join(matched_names)
-        yield f"{names}: one per example. To try more of them on an example, give it a list of them."
+        yield f"{names}: one per example. To try several on an example, pass a list for it."
 
 
 def _merged(cases: list[list[Any]], case: list[Any]) -> None:

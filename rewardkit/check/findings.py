@@ -20,7 +20,7 @@ from rewardkit.tree.reward import Reward
 
 
 _SAME_SHAPE = (
-    "Match the whole completion once, with one answer: re.fullmatch, or rk.tags and an extractor such as "
+    "Match the whole completion, and require exactly one answer: re.fullmatch, or rk.tags and an extractor such as "
     'rk.extract.tag("answer")'
 )
 COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
@@ -29,24 +29,24 @@ COMPARE = "Extract the answer first and compare it as a whole, with rk.number, r
 _BY_FAMILY = {
     "special_cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
     "empty": "Give the lowest score if there is no answer",
-    "placeholder": "Compare the answer with the gold answer instead of rewarding that there is one",
-    "hedge": "Accept one answer only: give the lowest score if the completion has several",
+    "placeholder": "Compare the answer with the gold answer instead of rewarding any answer",
+    "hedge": "Accept only one answer: give the lowest score if the completion contains several",
     "repetition": "Count each item once, and limit the number of items that count",
-    "shotgun": "Accept one answer only: give the lowest score if the completion has several",
-    "leak": "Read the answer after the thinking and from its own tag only. rewardkit's extractors skip the thinking",
-    "delimiter": f"Require each tag once, closed and in order. {_SAME_SHAPE}",
-    "echo": "Reward only content that is not in the prompt already",
+    "shotgun": "Accept only one answer: give the lowest score if the completion contains several",
+    "leak": "Read the answer only from its own tag, after the thinking. rewardkit's extractors skip the thinking",
+    "delimiter": f"Require each tag exactly once, closed, and in order. {_SAME_SHAPE}",
+    "echo": "Reward only content that is not already in the prompt",
     "schema": "Compare the values with the gold document, not only the shape",
-    "padding": "Do not count whitespace, markup and repeated words as content",
+    "padding": "Do not count whitespace, markup, and repeated words as content",
     "length": "Reward length only together with a correct answer: rk.gate",
     "unicode": "Normalize the text and reject invisible characters before you compare",
     "language": "Reward the content, not only the words",
     "tool_calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
-    "calls": "Let calls beyond the needed ones cost: rk.tool_calls divides by all calls that were made",
+    "calls": "Penalize unnecessary calls: rk.tool_calls divides by the number of all calls",
     "claims": "Look for the call and its result in the trajectory: rk.agents.no_claim_without_call, "
     "rk.agents.tool_success",
     "self_report": "Check the result instead of the policy's own report",
-    "turns": "Reward progress, not turns and calls: rk.per_turn(reduce='progress'), rk.tool_calls",
+    "turns": "Reward progress, not the number of turns or calls: rk.per_turn(reduce='progress'), rk.tool_calls",
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
@@ -85,7 +85,7 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
             'completion[-1]["content"], or write the function with @rk.reward and `completion: str`'
         )
     if raised:
-        return "Fix the line above: the reward must score every completion, a bad one with the lowest score"
+        return "Fix the line above: the reward must score every completion, and give the lowest score to a bad one"
     if environment and law.advice_on_calls:
         return law.advice_on_calls
     return _BY_FAMILY.get(family, law.advice)

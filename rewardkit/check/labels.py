@@ -151,8 +151,8 @@ def bound_with(
             reads = f"reads {', '.join(needed)}" if needed else "may read the prompt or any column"
             if lists := [name for name in loaded.misnamed if name.lower().endswith("examples")]:
                 raise NoExamples(
-                    f"{loaded.name} {reads}, but has no examples. Write {lists[0]} as {lists[0].upper()}, since the "
-                    "check reads only names in capitals.",
+                    f"{loaded.name} {reads}, but has no examples. Write {lists[0]} as {lists[0].upper()}, because "
+                    "the check reads only names in capital letters.",
                     needed,
                 )
             raise NoExamples(

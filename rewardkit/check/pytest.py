@@ -25,18 +25,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="REWARDS",
         help="check the public rewards of a file or module, one test per reward and law (file.py:reward selects one "
-        "reward). Without other paths only these tests run",
+        "reward). Without other paths, only these tests run",
     )
     group.addoption(
         "--rewardkit-data",
         metavar="FILE",
-        help="their completions: .jsonl, .json, .csv or .parquet with prompt, columns, completion and label "
-        "(true: right)",
+        help="their completions: a .jsonl, .json, .csv, or .parquet file with prompt, columns, completion, "
+        "and label (true: correct)",
     )
     group.addoption(
         "--rewardkit-examples",
         metavar="FILE",
-        help="their examples: one per row, with lists of correct and incorrect completions as `good` and `bad`",
+        help="their examples: a file with one example per row, and lists of correct and incorrect completions as "
+        "`good` and `bad`",
     )
     group.addoption("--rewardkit-budget", type=float, metavar="SECONDS", help="time per reward (default: 40)")
     group.addoption("--rewardkit-seed", type=int, metavar="NUMBER", help="random seed (default: 0)")
@@ -88,7 +89,7 @@ def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
         if not report.ok:
             pytest.fail(str(report), pytrace=False)
         if not report.complete:
-            needed = f" It needs about budget={report.needs}." if report.needs else ""
+            needed = f" The check needs about budget={report.needs}." if report.needs else ""
             results = [result for part in (report, *report.components) for result in part.results]
             late = list(dict.fromkeys(result.law for result in results if result.outcome == "unfinished"))
             # Four names, so that the warning stays on a line or two.

@@ -67,7 +67,7 @@ def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | N
 
 def _given(options: argparse.Namespace) -> str | None:
     if options.token is not None and options.token_file is not None:
-        raise RewardDefinitionError("--token and --token-file both give the token: pass only one of them")
+        raise RewardDefinitionError("--token and --token-file both specify the token: pass only one of them")
     if options.token_file is not None:
         token, source = _read(options.token_file), f"the file {options.token_file}"
     elif options.token is not None:
@@ -78,8 +78,8 @@ def _given(options: argparse.Namespace) -> str | None:
         raise RewardDefinitionError(f"{source} is empty: put a token in it, or omit the option")
     if source == "--token" and token not in ("auto", "none"):
         warn_user(
-            "other users of this machine can see the token in the list of its processes. "
-            f"Set {TOKEN}, or pass --token-file FILE or --token auto"
+            f"other users of this machine can see the token in the process list. Set {TOKEN}, or pass --token-file "
+            "FILE or --token auto"
         )
     return token
 

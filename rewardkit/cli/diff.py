@@ -36,9 +36,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "Scores the same completions with two rewards, and reports the effects on training: changed totals and "
         "components, advantages that flip their sign, groups that lose their learning signal, failures, and known "
         "exploits. Differences of at most 1e-9 are ignored. With --base, compares the same rewards in another git "
-        "revision and in the working tree, on a sample of completions in the repository and on completions that are "
-        "generated for them. Both versions are checked. Without REWARDS, finds the rewards that the change affects, "
-        "including through the modules and data files that they use."
+        "revision and in the working tree. The completions are a sample in the repository, and completions that are "
+        "generated for the rewards. Both versions are checked. Without REWARDS, finds the rewards that the change "
+        "affects, including through the modules and data files that they use."
     )
     verb.epilog = (
         "Exit code 0: nothing changes, or no more than the limits allow; 1: a limit is exceeded, a known exploit works "

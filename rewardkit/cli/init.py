@@ -30,10 +30,10 @@ def run(options: argparse.Namespace) -> int:
     if any(find_spec(module) is None for module in ("trl", "rich", "nicegui", "pytest")):
         print(f"  {install_command('train,view')} pytest")
     print(visible(f"  cd {folder}"))
-    print("  pytest                             # does the reward score the right things?")
+    print("  pytest                             # does the reward score completions correctly?")
     print("  rewardkit check reward.py:reward   # can a completion get it without doing the task?")
     print("  rewardkit train run.yaml           # a minute or two on two idle CPU cores")
-    print("\nIn a second terminal, during the training:\n")
+    print("\nIn a second terminal, while training runs:\n")
     print(visible(f"  cd {folder}"))
     print("  rewardkit view runs                # graphs and completions in the browser")
     run = shlex.quote(f"runs/{options.folder.resolve().name}")

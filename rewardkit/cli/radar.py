@@ -38,8 +38,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--reward",
         metavar="REWARD",
-        help="the run's reward, if the run was recorded without a radar. It scores a sample again, with the gold "
-        f"answers to other prompts. {REWARD}. Or RUN@3, version 3 of a run (RUN@0: the reward that it started with)",
+        help="the run's reward, if the run was recorded without a radar. The reward scores a sample again, with "
+        f"the gold answers to other prompts. {REWARD}. Or RUN@3, version 3 of a run (RUN@0: the reward that it "
+        "started with)",
     )
     verb.add_argument(
         "--show", type=_number, default=2, metavar="N", help="show N completions for each alert (default: 2)"
@@ -55,8 +56,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     judge.add_argument(
         "--judge",
         metavar="JUDGE",
-        help="the name of a model at the endpoint, such as gpt-5-mini, or your own judge, path/to/file.py:judge, a "
-        "reward that gives 1 to completions that do the task",
+        help="the name of a model at the endpoint, such as gpt-5-mini, or your own judge "
+        "(path/to/file.py:judge), which is a reward that gives the score 1 to completions that do the task",
     )
     judge.add_argument(
         "--base-url",
@@ -113,9 +114,9 @@ def _judge(options: argparse.Namespace) -> Reward | None:
     if settings and (has_own_settings or options.judge is None):
         names = ", ".join(f"--{name.replace('_', '-')}" for name in settings)
         raise RewardKitError(
-            f"{options.judge} has its own settings. Drop {names}, or set them in its rk.judge(...)"
+            f"{options.judge} has its own settings. Drop {names}, or set them in the judge's rk.judge(...)"
             if has_own_settings
-            else f"{names}: only a judge uses this, and there is none. Add --judge MODEL, or drop {names}"
+            else f"{names}: applies only to a judge, but no judge is given. Add --judge MODEL, or drop {names}"
         )
     if options.judge is None:
         return None

@@ -78,10 +78,10 @@ def check(options: argparse.Namespace) -> None:
             raise RewardKitError(f"--out {options.out} is a URL: add --engine ray, or pass a path")
         return
     if options.out is None:
-        raise RewardKitError("--engine ray writes scores as it runs: add --out with a folder or a URL")
+        raise RewardKitError("--engine ray writes scores while it runs: add --out with a folder or a URL")
     if Path(options.out).suffix in (".parquet", ".jsonl", ".csv", ".json"):
         raise RewardKitError(
-            f"--engine ray writes a folder of .parquet files, got --out {options.out}. Drop the ending"
+            f"--engine ray writes a folder of .parquet files, got --out {options.out}. Drop the file extension"
         )
     if options.processes is not None:
         raise RewardKitError("--processes applies only to this machine: drop --processes or --engine ray")
@@ -178,7 +178,7 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
     from rewardkit.errors import RewardKitError
 
     if options.gap is not None and options.pairs is None:
-        raise RewardKitError("--gap is the minimum difference between the scores in a pair: add --pairs")
+        raise RewardKitError("--gap sets the minimum difference between the scores in a pair, so it needs --pairs")
     if options.keep is not None:
         from rewardkit.scoring.selection import Keep
 
@@ -189,9 +189,9 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
 
         return Pairs(None if options.pairs == math.inf else int(options.pairs), options.gap or 0.0)
     if options.by is not None:
-        raise RewardKitError("--by names the score that selects rows: add --keep or --pairs")
+        raise RewardKitError("--by names the score by which rows are selected, so it needs --keep or --pairs")
     if options.reward is None:
-        raise RewardKitError("nothing to score with: add --reward path/to/file.py:reward")
+        raise RewardKitError("there is no reward to score with: add --reward path/to/file.py:reward")
     return None
 
 
@@ -218,7 +218,7 @@ def scored_beside(out: Path | None, data: Saved) -> Iterator[Path]:
             raise
         path.rename(scores_path)
         raise DataError(
-            f"{error}\nAll scores are in {scores_path}. To select from them, pass that file without --reward"
+            f"{error}\nAll scores are in {scores_path}. To select from these scores, pass that file without --reward"
         ) from None
     finally:
         with suppress(OSError):
@@ -247,9 +247,7 @@ def _keep(text: str) -> tuple[int | None, float | None]:
             else:
                 raise ValueError(part)
         except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"write best, top:4, or above:0.8, or two of these, got {text!r}"
-            ) from None
+            raise argparse.ArgumentTypeError(f"write best, top:4, above:0.8, or two of these, got {text!r}") from None
     return most, least
 
 
@@ -278,8 +276,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.description = (
         "Reads completions from .jsonl, .json, .csv, or .parquet files, from an inspect_ai log (.eval or .json), from "
         "the tables that TRL writes with log_completions=True, or from a recorded run. Whole conversations, in a "
-        "column such as messages, are split into prompt and completion. Only a few batches are in memory at a time. "
-        "Schedules have their end value, as in evaluation."
+        "column such as messages, are split into a prompt and a completion. Only a few batches are in memory at a "
+        "time. Schedules have their end value, as in evaluation."
     )
     verb.epilog = "Exit code 0: all rows were scored; 1: some rows have an `error`; 2: the command could not run."
     verb.add_argument(
@@ -384,7 +382,7 @@ def _score(options: argparse.Namespace, data: Saved, columns: Columns, out: Path
             )
     except BaseException:
         if out is not None and (rows := resumable(out)):
-            print(f"{rows:,} completions are scored: add --resume to continue with the others", file=sys.stderr)
+            print(f"{rows:,} completions have been scored: add --resume to score the others", file=sys.stderr)
         raise
     seconds = time.perf_counter() - started
     number = workers.processes or 1

@@ -87,7 +87,9 @@ def _token(options: argparse.Namespace) -> str | None:
     if options.token == "auto":
         print(f"clients need this token: export {TOKEN}={token}", flush=True)
     elif token is None and options.token is None and has_other_users():
-        warn_user(f"other users of this machine can send requests. Set {TOKEN} for the server and its clients")
+        warn_user(
+            f"other users of this machine can send requests to this server. Set {TOKEN} for the server and its clients"
+        )
     return token
 
 

@@ -42,8 +42,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         default=[],
         dest="numbers",
         metavar="KIND.NAME=VALUE",
-        help="set a number of the current reward, as in weights.exact=0.5, thresholds.tags_gate=0.9 or "
-        "schedules.first=0.3, or a schedule, as in 'weights.style=linear(0.0, 0.3, end=0.5)' (may be repeated)",
+        help="set a number of the current reward, as in weights.exact=0.5, thresholds.tags_gate=0.9, "
+        "or schedules.first=0.3, or a schedule, as in 'weights.style=linear(0.0, 0.3, end=0.5)' (may be repeated)",
     )
     verb.add_argument(
         "--rollback",
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.reward:
             raise RewardKitError(
                 "--dry-run needs a new reward: pass path/to/file.py:reward. The run itself tries --set and --rollback "
-                "before it applies them"
+                "changes before it applies them"
             )
         from rewardkit_adapters.live.dry_run import dry_run, dry_run_on
 
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
             print(dry_run_on(folder, options.reward, options.on_recorded))
         return 0
     if options.on_recorded is not None:
-        raise RewardKitError("--on-recorded is the number of batches of a dry run: add --dry-run")
+        raise RewardKitError("--on-recorded sets the number of batches for a dry run, so it needs --dry-run")
     if options.show:
         print(_config(mailbox))
     if options.history:
@@ -145,7 +145,7 @@ def _print_answer(request: Request, answer: Mapping[str, Any], waited: float, ma
     """Print the training run's answer; return the exit code."""
     if answer["status"] == "pending":
         print(
-            f"no answer within {waited:g} s. The request stays: the training takes it at its next step. "
+            f"no answer within {waited:g} s. The request stays: the training run reads it at its next step. "
             f"{_alive(mailbox)}See its status with --history, or cancel it with --cancel."
         )
         return 3
@@ -158,7 +158,7 @@ def _print_answer(request: Request, answer: Mapping[str, Any], waited: float, ma
         return 1
     if answer["replaced"] or answer["to"] is not None:
         print(visible(request.change(answer["replaced"], answer["to"])))
-    print(f"applied: version {answer['update']} from step {answer['step']} on")
+    print(f"applied: version {answer['update']} starting at step {answer['step']}")
     return 0
 
 
@@ -171,7 +171,7 @@ def _alive(mailbox: Mailbox) -> str:
         return ""
     seconds = max(0.0, time.time() - last)
     ago = next((f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit), "a moment")
-    return f"The training does not seem to be running: it last wrote {ago} ago. "
+    return f"The training run does not seem to be active: it last wrote {ago} ago. "
 
 
 def _trial(trial: Mapping[str, Any]) -> str:

@@ -112,7 +112,7 @@ def _trials(options: argparse.Namespace) -> Trials | None:
         if options.expensive:
             from rewardkit.errors import RewardKitError
 
-            raise RewardKitError("--expensive needs --reward: pass a reward to try, such as --reward new.py:reward")
+            raise RewardKitError("--expensive needs a reward to try: add --reward, such as --reward new.py:reward")
         return None
     from rewardkit.page.trials import Trials
     from rewardkit_adapters.live.past import past_version

@@ -178,8 +178,8 @@ def _warn_once(name: str, unwritable: str) -> None:
     if name not in _warned:
         _warned.add(name)
         warn(
-            f"cached: {name!r} reads {unwritable}, which cannot be part of a cache key, so such rows are scored each "
-            "time. Remove rk.cached, or store text or numbers in the column"
+            f"cached: {name!r} reads {unwritable}, which cannot be part of a cache key, so rows with such values are "
+            "scored every time. Remove rk.cached, or store text or numbers in the column"
         )
 
 
@@ -261,18 +261,18 @@ def _obstacles(reward: Reward) -> Iterator[str]:
     if isinstance(reward, Cached):
         yield "it is cached already"
     elif binding is None:
-        yield "it combines others. Cache the slow ones in it: rk.gate(a, rk.cached(b, path))"
+        yield "it combines other rewards. Cache the slow ones inside it: rk.gate(a, rk.cached(b, path))"
     elif binding.foreign or binding.reads(WHOLE_BATCH):
-        yield "it sees the whole batch. Write it as a function of one completion"
+        yield "it receives the whole batch. Write it as a function of one completion"
     elif binding.reads(ENVIRONMENT):
         yield "it reads the live environment"
     elif binding.scope != "sample":
-        yield f"it sees a whole {binding.scope}, which hardly ever comes back"
+        yield f"it scores a whole {binding.scope}, which hardly ever occurs again"
     elif not binding.deterministic:
         yield "it is declared with deterministic=False"
     elif binding.follows_progress:
-        yield "it reads the progress of training"
+        yield "it reads the training progress"
     elif binding.logs:
-        yield "it logs, which it would not do for a score from the file"
+        yield "it logs, but a score from the file would not be logged"
     elif binding.measures:
         yield "judges have their own cache. Pass cache= to the judge"

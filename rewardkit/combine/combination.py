@@ -90,8 +90,8 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
             )
     if len(items) * math.log2(levels + 1) > MOST_BITS:
         raise RewardDefinitionError(
-            f"lexicographic: {len(items)} rewards with {levels} levels need more values than the trainer's float32 can "
-            "distinguish. Use fewer levels or fewer rewards"
+            f"lexicographic: {len(items)} rewards with {levels} levels need more values than the trainer's float32 "
+            "numbers can distinguish. Use fewer levels or fewer rewards"
         )
     return Lexicographic(items, levels)
 

@@ -61,13 +61,13 @@ class Stage:
             low, high = self.until.bounds
             if low < 0.0 or high > 1.0:
                 raise RewardDefinitionError(
-                    f"stage {self.name!r}: until={self.until!r} moves between {low:g} and {high:g}, but it must stay "
-                    "between 0 (the stage counts) and 1 (the stage is over). Use .clip(0, 1)"
+                    f"stage {self.name!r}: until={self.until!r} ranges from {low:g} to {high:g}, but it must "
+                    "stay between 0 (the stage counts) and 1 (the stage is over). Use .clip(0, 1)"
                 )
             if self.until.end_value != 1.0:
                 raise RewardDefinitionError(
-                    f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so later stages "
-                    "never count in full. Use a schedule that ends at 1"
+                    f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so later "
+                    "stages never count fully. Use a schedule that ends at 1"
                 )
             if self.over != 0:
                 raise RewardDefinitionError(

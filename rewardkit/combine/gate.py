@@ -161,8 +161,9 @@ def _facts(gate: HardGate | SoftGate) -> NodeSpec:
     if gate.otherwise > low > -math.inf:  # an infinite bound says nothing
         condition = shorten(gate.when.name or gate.when)
         traps = (
-            f"gate {name!r}: a completion that fails {condition} scores {gate.otherwise:g}, which is more than the "
-            f"lowest score of one that passes ({low:g}), so failing can beat passing. Lower otherwise=",
+            f"gate {name!r}: a completion that fails {condition} scores {gate.otherwise:g}, which is more than "
+            f"the lowest score of a completion that passes ({low:g}), so failing may score higher than passing. "
+            "Lower otherwise=",
         )
     return NodeSpec(
         name=name,
@@ -225,7 +226,9 @@ def gate(
     closed_score = number(otherwise, "gate: otherwise")
     if soft:
         if threshold is not None:
-            raise RewardDefinitionError("a soft gate multiplies, so it has no threshold. Drop threshold= or soft=True")
+            raise RewardDefinitionError(
+                "a soft gate multiplies scores, so it has no threshold. Drop threshold= or soft=True"
+            )
         if condition.bounds[0] < 0.0 or condition.bounds[1] > 1.0:
             raise RewardDefinitionError(
                 f"a soft gate needs a condition within [0, 1], but {condition!r} has the bounds {condition.bounds}. "

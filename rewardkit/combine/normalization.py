@@ -241,7 +241,9 @@ def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None =
         raise RewardDefinitionError(f"normalize: by must be one of {', '.join(get_args(By))}, got {shorten(by)}")
     if by != "running":
         if half_life is not None:
-            raise RewardDefinitionError(f'normalize: by={by!r} has no half_life. Drop half_life=, or pass by="running"')
+            raise RewardDefinitionError(
+                f'normalize: by={by!r} does not use half_life. Drop half_life=, or pass by="running"'
+            )
         return Normalized(item, by, None)
     life = 50.0 if half_life is None else number(half_life, "normalize: half_life")
     if life <= 0.0:

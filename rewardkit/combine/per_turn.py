@@ -88,10 +88,10 @@ class Reduction:
         """Return warnings about settings that probably do not work as intended, for values of at least `low`."""
         if self.reduce not in ("mean", "sum") or low < 0.0:
             return ()
-        more = "makes the mean higher" if self.reduce == "mean" else "adds to the sum"
+        more = "raises the mean" if self.reduce == "mean" else "adds to the sum"
         return (
-            f'per_turn(reduce="{self.reduce}"): each easy turn {more}, so a policy gains by taking further turns. '
-            'Use "progress" (over states), "last" or "lowest", or values that are at most 0',
+            f'per_turn(reduce="{self.reduce}"): each easy turn {more}, so a policy gains from additional '
+            'turns. Use "progress" (over states), "last" or "lowest", or values that are at most 0',
         )
 
 
@@ -235,8 +235,8 @@ class OfColumn:
         turns = len(trajectory.turns)
         if len(values) != turns:
             raise CoercionError(
-                f"the column {self.column!r} has {len(values)} numbers for {turns} turns: {shorten(values)}. Give one "
-                "number for each assistant message, or None if the message has no value"
+                f"the column {self.column!r} has {len(values)} numbers for {turns} turns: {shorten(values)}. "
+                "Store one number for each assistant message, or None if the message has no value"
             )
         if not turns:
             return Score(0.0, _NO_TURN)
@@ -299,7 +299,7 @@ def per_turn(
         raise RewardDefinitionError(f'per_turn: score_of must be "turns" or "prefixes", got {shorten(score_of)}')
     if reduce == "progress" and where == "turns":
         raise RewardDefinitionError(
-            'per_turn: "progress" is the difference between two states, so it must score prefixes. Remove '
+            'per_turn: "progress" scores the difference between two states, so it needs prefixes. Remove '
             'score_of="turns"'
         )
     if isinstance(reward, str):
@@ -349,9 +349,9 @@ def _obstacle(reward: Reward) -> str:
         return "it compares completions with each other"
     for node, binding in bindings(reward):
         if binding.foreign or binding.reads(WHOLE_BATCH):
-            return f"{node.name!r} sees the whole batch. Write it as a function of one completion"
+            return f"{node.name!r} receives the whole batch. Write it as a function of one completion"
         if binding.reads(ENVIRONMENT):
-            return f"{node.name!r} reads the environment, which is known after the last turn alone"
+            return f"{node.name!r} reads the environment, which is known only after the last turn"
         if binding.reads("completion_ids"):
             return f"{node.name!r} reads token ids, which are not known for single turns. Count words or characters"
     return ""

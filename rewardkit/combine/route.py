@@ -104,7 +104,7 @@ def _hint(key: Any, branch_keys: Iterable[Any]) -> str:
     same = next((other for other in branch_keys if str(other) == str(key)), None)
     if same is not None:
         types = type(key).__name__, type(same).__name__
-        return f" The cell is of type {types[0]}, the key of type {types[1]}. Write the key as {key!r}"
+        return f" The cell has the type {types[0]}, but the key has the type {types[1]}. Write the key as {key!r}"
     return f"{near_miss(str(key), map(str, branch_keys))} Add a branch for it, or pass default="
 
 

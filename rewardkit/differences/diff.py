@@ -144,7 +144,7 @@ def difference(
 
 def _cases(path: Path) -> tuple[Regression, ...]:
     if not path.is_file():
-        raise DataError(f"there is no file {path} with known exploits. Write one: rewardkit check --regressions {path}")
+        raise DataError(f"there is no file {path} with known exploits. Create it: rewardkit check --regressions {path}")
     return tuple(case for case in load(path) if case.lossless)
 
 

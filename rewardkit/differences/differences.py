@@ -265,7 +265,7 @@ class Differences:
             inner = f"component {names[0]!r} does" if len(names) == 1 else f"{len(names)} components do"
             return f"No completion's score changes{f' (but {inner})' if names else ''}."
         *leading, last = self._changes()
-        text = f"{', '.join(leading)} and {last}" if leading else last
+        text = f"{', '.join(leading)}, and {last}" if leading else last
         return f"{text[0].upper()}{text[1:]}."
 
     def _changes(self) -> Iterator[str]:
@@ -280,7 +280,7 @@ class Differences:
                 moved = round(advantages.largest_change, 6) > 0.0
                 yield "no advantage flips its sign" if moved else "no advantage changes"
             if advantages.silenced:
-                yield f"{advantages.silenced:,} of {advantages.count:,} groups fall silent"
+                yield f"{advantages.silenced:,} of {advantages.count:,} groups lose their learning signal"
         if failing := int(self.failing.sum()):
             yield f"{failing:,} can no longer be scored"
         if paid := len(self.exploits.newly_paid):
@@ -459,21 +459,24 @@ def _warnings(before: Side, after: Side, advantages: Gradients | None) -> Iterat
     for side, name in ((before, "old"), (after, "new")):
         if (unsteady := side.unsteady) is not None:
             yield (
-                f"The {name} reward is not deterministic: scored twice, {unsteady.changed:,} of {unsteady.tried:,} "
-                f"completions got a different total, by up to {unsteady.largest:.3g}. Differences of that size appear "
-                "without any change."
+                f"The {name} reward is not deterministic: when scored twice, {unsteady.changed:,} of "
+                f"{unsteady.tried:,} completions got different totals, which differ by up to {unsteady.largest:.3g}. "
+                "Differences of that size appear without any change."
             )
     if advantages is None:
         yield (
             "No prompt has several completions, so there are no groups and no advantages to compare. Pass data with "
-            "a column 'prompt' and several completions of each prompt."
+            "a column 'prompt' and several completions for each prompt."
         )
     if before.scheduled or after.scheduled:
         yield "Schedules have their end value, as in evaluation."
     if before.sees_batches or after.sees_batches:
-        yield "A reward sees whole batches, here of 512 completions."
+        yield "A reward scores whole batches, here with 512 completions each."
     if omitted := dict.fromkeys((*before.omitted, *after.omitted)):
-        yield f"Excluded: {', '.join(omitted)}. Their completions abstain, so totals are not those of a training."
+        yield (
+            f"Excluded: {', '.join(omitted)}. They abstain on all completions, so the totals differ from those in "
+            "a training run."
+        )
 
 
 # The tables and cards of the report.
@@ -506,12 +509,12 @@ def _gradient_table(advantages: Gradients) -> Table:
             ("newly rewarded (above 0)", advantages.rewarded, advantages.compared),
             ("newly penalized (below 0)", advantages.penalized, advantages.compared),
             ("groups with a different best completion", advantages.other_best, advantages.count),
-            ("groups that fall silent", advantages.silenced, advantages.count),
-            ("groups no longer silent", advantages.voiced, advantages.count),
+            ("groups that lose their learning signal", advantages.silenced, advantages.count),
+            ("groups that regain their learning signal", advantages.voiced, advantages.count),
         )
     ]
     silent = f"{advantages.silent_before:,} -> {advantages.silent_after:,}"
-    rows.append(["silent groups, before and after", silent, ""])
+    rows.append(["groups without a learning signal, before and after", silent, ""])
     rows.append(["largest change of an advantage", short(advantages.largest_change), ""])
     if advantages.rank_correlation is not None:
         rows.append(["rank correlation within groups", f"{advantages.rank_correlation:.3f}", ""])
@@ -704,7 +707,7 @@ class Limits:
         measured = (
             (self.changed, changed, size, "completions get a different total", "--max-changed"),
             (self.flips, flips, compared, "advantages flip their sign", "--max-flips"),
-            (self.silenced, silenced, groups, "groups fall silent", "--max-silenced"),
+            (self.silenced, silenced, groups, "groups lose their learning signal", "--max-silenced"),
             (self.failures, failing, size, "completions can no longer be scored", "--max-new-failures"),
         )
         sentences = [
@@ -713,5 +716,5 @@ class Limits:
             if limit is not None and limit.exceeded(count, of)
         ]
         if paid := len(differences.exploits.newly_paid):
-            sentences.append(f"{paid:,} known exploits work that do not work with the old reward")
+            sentences.append(f"{paid:,} known exploits work with the new reward, but not with the old one")
         return sentences

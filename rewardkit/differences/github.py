@@ -28,7 +28,7 @@ MARK = "<!-- rewardkit review -->"
 """The first line of the comment, which lets the next run find it."""
 _LONGEST = 65_000
 """The maximum number of characters in a comment. GitHub rejects more than 65,536."""
-_SAME_AGAIN = "The rewards score as before, so there is nothing to review.\n"
+_SAME_AGAIN = "The rewards give the same scores as before, so there is nothing to review.\n"
 _PAGE = 100
 """The number of comments per request: the maximum that GitHub's API returns."""
 _TRIES = 3
@@ -68,8 +68,8 @@ class Job:
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
-                f"this job is triggered by {trigger}, so a fork's code would get secrets and a token that can write. "
-                "Trigger the job with pull_request"
+                f"this job is triggered by {trigger}, so a fork's code would get secrets and a token with "
+                "write access. Trigger the job with pull_request"
             )
         try:
             event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ class Job:
         ]
         commit = parents[0] if self.number and len(parents) > 1 else self.base
         if not commit:
-            raise ConfigError("the event of this job names no commit to compare with. Pass --base")
+            raise ConfigError("this job's event does not name a commit to compare with. Pass --base")
         try:
             git("cat-file", "-e", f"{commit}^{{commit}}")
         except DataError:
@@ -150,7 +150,7 @@ def post(job: Job, text: str, token: str) -> str:
     An empty text only updates an earlier comment.
     """
     if not job.number:
-        return "no pull request to comment on: the review is in the summary of the job"
+        return "no pull request to comment on: the review is in the job summary"
     try:
         earlier_comment = next(_own_comments(job, token), None)
         if earlier_comment is None and not text:
@@ -169,8 +169,8 @@ def post(job: Job, text: str, token: str) -> str:
         if error.code not in _REFUSED:
             raise
         return (
-            f"no comment: GitHub refused it ({error.code}), so the review is only in the summary of the job. Give the "
-            "job permissions: pull-requests: write. Pull requests from forks cannot have it"
+            f"no comment: GitHub refused it ({error.code}), so the review is only in the job summary. Give the job "
+            "permissions: pull-requests: write. Pull requests from forks cannot get this permission"
         )
 
 

@@ -40,7 +40,8 @@ class Recorded:
         """Raise a DataError if `address` is not the folder of this run."""
         if os.path.realpath(self.run) != os.path.realpath(address):
             raise DataError(
-                f"{self.run} has only the scores of its own completions. Compare on these completions: --on {self.run}"
+                f"{self.run} contains only the scores of its own completions. Compare on these "
+                f"completions: --on {self.run}"
             )
 
 
@@ -61,7 +62,8 @@ def read_recorded_side(address: str, saved: Saved, leave_out: Sequence[str]) -> 
     table = training_scores(run, chosen, saved.size)
     if len(table["total"]) != saved.size:
         raise DataError(
-            f"{address} has {len(table['total'])} recorded completions, but {saved.size:,} were read. Try again"
+            f"{address} has {len(table['total'])} recorded completions, but {saved.size:,} completions "
+            "were read. Try again"
         )
     return side_of(run, address, table, leave_out)
 
@@ -81,8 +83,8 @@ def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequenc
     if nested_names:
         raise DataError(
             f"{nested_names[0]} is not a separate term in {address}, so it cannot be subtracted from the recorded "
-            "totals. "
-            "Compare with the reward's code instead: rewardkit diff takes its file, also at a git revision"
+            "totals. Compare with the reward's code instead: pass the reward's file to rewardkit diff, also at a git "
+            "revision"
         )
     total = _floats(table["total"])
     for name in left_out:

@@ -376,7 +376,7 @@ def _folders(path: str) -> tuple[str, ...]:
     return (*above, *(f"{folder}src/" for folder in above))
 
 
-MADE = "completions made for the reward"
+MADE = "completions generated for the reward"
 _WIDTH = 100
 """The maximum number of characters of a generated completion to show in a report. Arbitrary: they fit on one line of
 a comment."""
@@ -406,7 +406,7 @@ def files_of_targets(changes: Changes, rewards: Sequence[str]) -> Iterator[File]
         source, name = split(target)
         path = Path(source).resolve()
         if not path.is_relative_to(changes.root.resolve()):
-            raise RewardKitError(f"{source} is not in the repository {changes.root}. Pass a file of this repository")
+            raise RewardKitError(f"{source} is not in the repository {changes.root}. Pass a file from this repository")
         names.setdefault(path.relative_to(changes.root.resolve()).as_posix(), []).extend([name] if name else [])
     for named, listed in names.items():
         yield File(named, changes.before(named), tuple(listed))
@@ -455,7 +455,7 @@ class Reviewed:
     def verdict(self) -> str:
         """The effect of the change on the reward, in one sentence."""
         if self.state == "removed":
-            return "It is gone."
+            return "The reward was removed."
         if self.state == "added":
             return f"The reward is new, so there is nothing to compare. {self.why}".rstrip()
         if self.state == "failed":
@@ -479,7 +479,7 @@ class Reviewed:
         if self.broken:
             findings = [Code(law.text) for law in self.broken[:_FINDINGS]]
             laws = ", ".join(dict.fromkeys(law.law for law in self.broken))
-            title = "Found by `rewardkit check` in the new version alone"
+            title = "Found by `rewardkit check` only in the new version"
             yield Part(title, [Paragraph(laws), *findings])
         if self.still:
             yield Paragraph(f"Found by `rewardkit check` in both versions: {', '.join(self.still)}.")
@@ -551,7 +551,7 @@ class Review:
         """The report: one line per reward, then the details of changed rewards."""
         changed, same = len(self.changed), len(self.rewards) - len(self.changed)
         verdict = (
-            f"{counted(changed, 'reward')} changed, {same:,} as before" if self.rewards else "No reward is touched"
+            f"{counted(changed, 'reward')} changed, {same:,} as before" if self.rewards else "No reward is affected"
         )
         blocks: list[Block] = [Verdict(f"{verdict}.", "unfinished" if changed else "held")]
         if self.rewards:
@@ -677,7 +677,7 @@ class Sides:
         ):
             data = data[:1]
             new, old = self._scored(before, after, data)
-            notes = (*notes, f"Compared on the sample alone, since other completions cannot be scored: {new}")
+            notes = (*notes, f"Compared only on the sample, because other completions cannot be scored: {new}")
         if isinstance(new, RewardKitError):
             prefix = "Neither version can be scored. " if isinstance(old, RewardKitError) else ""
             return Reviewed(name, "failed", f"{prefix}{new}")
@@ -789,7 +789,7 @@ def _of_file(side: Sides) -> Iterator[Reviewed]:
         return
     notes: tuple[str, ...] = ()
     if isinstance(old, RewardKitError):
-        notes, old = (f"The version before cannot be loaded, so nothing is compared: {old}",), []
+        notes, old = (f"The previous version cannot be loaded, so nothing is compared: {old}",), []
     for before, after in _paired(old, new):
         if after is None:
             assert before is not None
@@ -818,11 +818,11 @@ def _notes(changes: Changes, options: Options) -> Iterator[str]:
     if names:
         yield (
             f"{', '.join(names)} also changed. Both versions were scored with the packages that are installed now, so "
-            "the effects of other package versions do not show."
+            "the comparison does not show the effects of different package versions."
         )
     samples = [path for path in changes.files if _is_sample(changes.root / path, options)]
     if samples:
-        yield f"{', '.join(samples)} also changed. Both versions were scored on its new rows."
+        yield f"{', '.join(samples)} also changed. Both versions were scored on the new rows."
 
 
 def _is_sample(path: Path, options: Options) -> bool:

@@ -157,7 +157,9 @@ def git(*arguments: str, folder: Path | None = None, variables: Mapping[str, str
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        raise DataError("git is not installed, but a revision needs it. Install git, or pass two files") from None
+        raise DataError(
+            "git is not installed, but is needed to read a revision. Install git, or pass two files"
+        ) from None
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode(errors="replace").strip()
         raise DataError(f"git {arguments[0]} failed in {folder or Path.cwd()}: {shorten(reason)}") from None

@@ -52,8 +52,8 @@ def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: in
     for row in rows:
         if row.columns.keys() != rows[0].columns.keys():
             raise BindingError(
-                f"rows that are scored together must have the same columns: one row has {_names(rows[0])}, another row "
-                f"has {_names(row)}"
+                f"rows that are scored together must have the same columns, but one row has {_names(rows[0])}, "
+                f"and another row has {_names(row)}"
             )
     cut = [bool(row.cut) for row in rows] if any(row.cut is not None for row in rows) else None
     return Batch(

@@ -130,8 +130,9 @@ class Breaker:
             stop = RewardBug if kind == "errored" else RewardFailure
             return stop(
                 f"reward{'s' * (len(worst) > 1)} {', '.join(worst)} {kind} on {count:,} of {evaluated:,} completions "
-                f"of the last {batches} batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. "
-                f"See the log for the reasons and fix them. To change the limit, pass limits=rk.Limits({option}=...)"
+                f"in the last {batches} batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. "
+                "See the log for the reasons, and fix the faults. To change the limit, pass "
+                f"limits=rk.Limits({option}=...)"
             )
         return None
 
@@ -189,9 +190,10 @@ class WrongColumns:
                 self._batches[name] += 1
                 if len(component_reasons) > 1 or (component_reasons and self._batches[name] > 1):
                     return CoercionError(
-                        f"reward {name!r} reads no gold answer in its first batch"
+                        f"reward {name!r} cannot read any gold answer in its first batch"
                         f"{'es' * (len(component_reasons) == 1)}: {component_reasons[0]} If this is not the intended "
-                        "column, name another column. rk.number, rk.choice and rk.math_equal accept such golds with "
+                        "column, name another column. rk.number, rk.choice, and rk.math_equal accept such gold "
+                        "answers with "
                         'on_unparsable_gold="fail"'
                     )
         return None

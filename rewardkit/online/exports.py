@@ -107,8 +107,8 @@ class Tested:
         if installed in self.versions:
             return ""
         return (
-            f"{self.distribution} {installed} is installed, but the adapter is tested with {tested}: compare a few "
-            "scores by hand before you train."
+            f"{self.distribution} {installed} is installed, but the adapter was tested with {tested}: compare "
+            "a few scores by hand before you train."
         )
 
 

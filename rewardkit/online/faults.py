@@ -41,8 +41,8 @@ class FaultReport:
                 elif (fault.component, fault.reason) not in self._golds:
                     self._golds.add((fault.component, fault.reason))
                     logger.warning(
-                        "reward %r cannot read the gold answer in row %d of this batch. Rows with this gold answer get "
-                        "no score: %s",
+                        "reward %r cannot read the gold answer in row %d of this batch. Rows with this gold "
+                        "answer are not scored: %s",
                         fault.component,
                         fault.row,
                         fault.reason,

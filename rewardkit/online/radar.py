@@ -181,8 +181,8 @@ class Radar:
         except Exception as error:
             self._off = True
             _LOG.warning(
-                "the radar has been switched off, because it could not rescore completions: %s: %s. The training "
-                "continues without it. To switch it off, pass rk.to_trl(..., radar=False)",
+                "the radar has been switched off, because it could not score completions again: %s: %s. Training "
+                "continues without the radar. To switch it off yourself, pass rk.to_trl(..., radar=False)",
                 type(error).__name__,
                 error,
             )

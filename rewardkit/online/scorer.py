@@ -132,7 +132,7 @@ class RowScorer:
         if unread:
             listed = [f"  example {number}: {reason}" for reason, number in list(unread.items())[:_SHOWN]]
             more = [f"  ... and {len(unread) - _SHOWN:,} more"] if len(unread) > _SHOWN else []
-            summary = f"{len(unread):,} gold answer{'s' * (len(unread) > 1)} of examples= cannot be read:"
+            summary = f"{len(unread):,} gold answer{'s' * (len(unread) > 1)} in examples= cannot be read:"
             raise CoercionError("\n".join([summary, *listed, *more]))
 
     def score(

@@ -41,11 +41,12 @@ class SpecialTokens:
             return cls(_sorted([*map(str, known_tokens), *more]))
         if isinstance(source, str) or not isinstance(source, Iterable):
             raise RewardTypeError(
-                f"special_tokens= takes a tokenizer or a list of strings, such as ['<|im_end|>'], got {shorten(source)}"
+                "special_tokens= must be a tokenizer or a list of strings, such as ['<|im_end|>'], got "
+                f"{shorten(source)}"
             )
         listed = list(source)
         if not all(isinstance(token, str) and token for token in listed):
-            raise RewardTypeError(f"special_tokens= takes strings that are not empty, got {shorten(listed)}")
+            raise RewardTypeError(f"special_tokens= must contain non-empty strings, got {shorten(listed)}")
         return cls(_sorted(listed))
 
     def removed(self, completion: Any) -> Any:

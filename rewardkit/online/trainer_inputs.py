@@ -46,19 +46,20 @@ class TrainerInputs:
         if batch_nodes := [
             node for node in nodes if node.facts.together == "batch" or (_of_batch(node) and not self.batch)
         ]:
-            self._refuse(batch_nodes, "a batch of the trainer never arrives as a whole")
+            self._refuse(batch_nodes, "the trainer's batch never arrives as a whole")
         if not self.groups and (compare := [node for node in nodes if node.facts.together == "group"]):
-            self._refuse(compare, "completions arrive one at a time, without the others of their prompt")
+            self._refuse(compare, "completions arrive one at a time, without the prompt's other completions")
         if scorer.followers:
             raise RewardDefinitionError(
-                f"{self.trainer}: {scorer.followers[0]!r} follows earlier scores of the reward, but completions are "
-                "scored in several processes that do not communicate. Use a plain number instead, or train with "
+                f"{self.trainer}: {scorer.followers[0]!r} follows earlier scores of the reward, but completions "
+                "are scored in several processes that do not share scores. Use a plain number instead, or train with "
                 f"rk.to_trl.{self._instead}"
             )
         if scorer.scheduled and not self.step:
             raise RewardDefinitionError(
-                f"{self.trainer}: the reward follows training progress ({_scheduled(scorer)}), but the step does not "
-                f"arrive with the completions. Use a plain number instead, or train with rk.to_trl.{self._instead}"
+                f"{self.trainer}: the reward follows training progress ({_scheduled(scorer)}), but the trainer does "
+                "not pass the step with the completions. Use a plain number instead, or train with "
+                f"rk.to_trl.{self._instead}"
             )
 
         arrives = {"prompt": self.prompt, "completion_ids": self.ids}
@@ -69,7 +70,7 @@ class TrainerInputs:
                 message = f"{self.trainer}: the reward {node.name!r} asks for {name!r}, which does not arrive with the"
                 if needed:
                     raise RewardDefinitionError(f"{message} completions.{self._instead}")
-                warn(f"{message} completions, so it scores without.{self._instead}")
+                warn(f"{message} completions, so the reward scores completions without it.{self._instead}")
 
     def _refuse(self, nodes: list[Reward], reason: str) -> None:
         names = [node.name or repr(node) for node in nodes]

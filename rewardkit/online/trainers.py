@@ -51,6 +51,6 @@ def nan_to_none(values: Floats) -> list[float | None]:
 def warn_of_other_functions() -> None:
     """Warn that a trainer also has other reward functions."""
     warn(
-        "the trainer has other reward functions besides rewardkit's, so a completion that rewardkit cannot score still "
-        "gets their rewards and keeps a learning signal"
+        "the trainer also has reward functions that are not from rewardkit, so a completion that rewardkit cannot "
+        "score still gets their rewards and has a learning signal"
     )

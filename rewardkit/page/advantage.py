@@ -34,7 +34,7 @@ _UNEXPLAINED = (
     "None of TRL's methods (divided by the spread of the group or of the batch, not divided, GDPO) gives the "
     "recorded advantages of this batch, so the steps end at the difference from the group's mean."
 )
-_UNSCORABLE = "It could not be scored. Such a completion has the advantage 0 and does not count in its group's mean."
+_UNSCORABLE = "The completion could not be scored. It has the advantage 0 and does not count in its group's mean."
 _HOW = {
     "group": "Divided by the spread of the group",
     "batch": "Divided by the spread of the batch",
@@ -169,7 +169,10 @@ def _note(derivation: Derivation, group: Integers, scores: Scores) -> str:
     totals = scores.total[group]
     finite_totals = totals[~np.isnan(totals)]
     if derivation.way != "each" and len(finite_totals) and (finite_totals == finite_totals[0]).all():
-        return "All completions of the group have the same total, so none of them is reinforced or discouraged."
+        return (
+            "All completions of the group have the same total, so training neither reinforces nor "
+            "discourages any of them."
+        )
     return ""
 
 

@@ -28,19 +28,20 @@ LEAST_STEPS = 2 * STEPS
 _CUT = 150
 """The maximum length of a completion in characters: about two lines on a terminal."""
 _NO_ALERTS = (
-    "No alerts. Nothing in the scores or completions looks unusual so far. This does not prove that all is well."
+    "No alerts. Nothing in the scores or completions looks unusual so far. This is not proof that the run is healthy."
 )
 _OBSERVATIONS = (
-    "Observations about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
+    "Observations about this run, without a strength, because healthy runs show them as often as runs that game "
+    "their reward:"
 )
 _NOT_FOREIGN = (
-    "No completion was scored again with the gold answers of other prompts. Pass --reward to do that: a rise there is "
-    "a strong alert."
+    "No completion was scored again with the gold answers of other prompts. Pass --reward to do that. If these scores "
+    "also rise, that is a strong alert."
 )
 _NOTHING_FOREIGN = (
     "No completion could be scored again with the gold answers of other prompts: the reward reads no column that "
-    "differs between prompts, or everything that does is a judge, a reward model, a tested program, or a function that "
-    "waits, is not deterministic or reads the progress."
+    "differs between prompts, or every component that reads one is a judge, a reward model, a program test, or a "
+    "function that waits, is not deterministic, or reads the training progress."
 )
 _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undecided": "undecided"}
 

@@ -67,11 +67,11 @@ class Panel:
 
 SECTIONS = ("Reward", "Completions", "Trainer")
 _ABOUT_ADVANTAGE = (
-    "The share of the advantages, and so of the learning signal, that each term contributes. A term that works against "
-    "the others has a negative share, and then the others have more than 100%."
+    "The share of the advantages, and therefore of the learning signal, that each term contributes. A term that works "
+    "against the other terms has a negative share, and then the shares of the others sum to more than 100%."
 )
 _ABOUT_TOOLS = "The mean number of calls of each tool per completion."
-_ABOUT_DIVERSITY = "The share of distinct completions within a group: 1 if no two are the same."
+_ABOUT_DIVERSITY = "The share of distinct completions within a group: 1 if all are different."
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,11 +258,11 @@ def _trajectories(metrics: Metrics, training: ByStep) -> Iterator[Panel]:
     def lines(*names: str) -> list[Line]:
         return [Line(name.replace("_", " "), *training.aligned(named[name]), name) for name in names if name in named]
 
-    about = "The mean number of turns, tool calls and errors of tool calls of a completion."
+    about = "The mean number of turns, tool calls, and failed tool calls per completion."
     yield Panel("turns", "Turns and tool calls", about, lines("turns", "calls", "errors"), section="Completions")
     about = (
-        "The shares of completions that end without an answer, with calls that never ran, or with a call that could "
-        "not be read, and of those whose environment broke."
+        "The shares of completions that end without an answer, with calls that never ran, with a call "
+        "that could not be read, or with a failed environment."
     )
     ends = lines("unfinished", "pending", "malformed_calls", "broken")
     yield Panel("endings", "Without an answer", about, ends, "share", section="Completions")

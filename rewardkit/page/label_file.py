@@ -101,14 +101,14 @@ class LabelFile:
         self.path = Path(os.path.realpath(path))
         if path.suffix != ".jsonl":
             raise RewardKitError(
-                f"--labels {path}: the name must end in .jsonl, so that other commands can read the file"
+                f"--labels {path}: the file name must end in .jsonl, so that other commands can read the file"
             )
         if not self.path.parent.is_dir() or self.path.is_dir():
             raise RewardKitError(
                 f"--labels {path} is not in an existing folder. Create {self.path.parent}, or pass another file"
             )
         if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
-            raise RewardKitError(f"--labels {path} cannot be written. Pass a file that you are allowed to write")
+            raise RewardKitError(f"--labels {path} cannot be written. Pass a file to which you can write")
         self.number = 0
         """A counter that increases whenever the labels change."""
         self.problem = ""

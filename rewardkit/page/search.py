@@ -157,7 +157,7 @@ def _note(condition: Condition, kind: str, other_kinds: list[str]) -> str:
     name, rest = condition.name, f"{condition.operator}{condition.value}"
     description = " and ".join(_WORDS[option] for option in (kind, *other_kinds))
     instead = " or ".join(f"{option}.{name}{rest}" for option in other_kinds)
-    return f"{name} is {description}. This searches the {kind}. For the other one, type {instead}."
+    return f"{name} is {description}. This searches the {kind}. To search the other one, type {instead}."
 
 
 def prompts_with(watched: Watched, query: Filter) -> tuple[Rows, list[str]]:

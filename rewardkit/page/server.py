@@ -333,8 +333,8 @@ def _announce(library: Library, folders: Sequence[Path], address: str, output: C
     output(f"Showing the runs in {', '.join(map(str, folders))}: {address}")
     if not library.names():
         output(
-            "There are no runs yet. They appear here as soon as a training records one: "
-            "rk.to_trl(reward, record='runs/name')."
+            "There are no runs yet. A run appears here as soon as training "
+            "records it: rk.to_trl(reward, record='runs/name')."
         )
     output("Press Ctrl-C to stop.")
 

@@ -248,8 +248,8 @@ class Trial:
             )
         elif scores is not None and scores.omitted:
             sentences.append(
-                f"Excluded: {', '.join(scores.omitted)}, also from the recorded totals that the new ones are compared "
-                "with. Pass --expensive to score them as well."
+                f"Excluded: {', '.join(scores.omitted)}, also from the recorded totals with which the new "
+                "ones are compared. Pass --expensive to score them as well."
             )
         return sentences
 

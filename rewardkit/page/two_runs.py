@@ -224,8 +224,8 @@ SIDES = "the left side", "the right side"
 _UNLIKELY = 0.05
 """The usual significance level, the same as for the 95% interval."""
 _NOT_SAME = (
-    "Different versions of the reward scored the two sides, so their totals are not comparable. Choose a "
-    "component below that both have, or "
+    "Different versions of the reward scored the two sides, so their totals are not comparable. Below, "
+    "choose a component that both sides have, or "
 )
 _TRY = "try one reward on both: rewardkit view --reward."
 _TRIED = "New total, which the same reward gave to both."
@@ -282,7 +282,7 @@ def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
     if max(shares) > 0.0:
         notices.append(
             f"Means are over the completions with a score: {percent(shares[0])} in {one_line(sides[0], 60)} and "
-            f"{percent(shares[1])} in {one_line(sides[1], 60)} have none, for example behind a closed gate."
+            f"{percent(shares[1])} in {one_line(sides[1], 60)} have no score, for example behind a closed gate."
         )
     for side, side_name in zip((two.left, two.right), sides, strict=True):
         if only := two.only(side):

@@ -38,9 +38,9 @@ _RAW = "components/"
 """The prefix of raw components, which rewardkit logs in addition to the rewards. In that case, the rewards are
 rewardkit's terms."""
 _NOTE = (
-    "Imported from TRL's completions, which give all tool calls of a file the same arguments: arguments that were None "
-    "are missing here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "
-    "null is also missing."
+    "Imported from TRL's completions, which store the same arguments for all tool calls in a file. Arguments that "
+    "were None are missing here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy "
+    "set to null is also missing."
 )
 """The note in run.json for a run whose tool calls were read from TRL's files."""
 
@@ -115,7 +115,9 @@ def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
             ) from error
         lacking = [name for name in _OWN[:3] if name not in schema.names]
         if lacking:
-            raise RunError(f"{path} has no column {lacking[0]!r}, so TRL did not write it: move it out of the folder")
+            raise RunError(
+                f"{path} has no column {lacking[0]!r}, so TRL did not write the file: move it out of the folder"
+            )
         for field in schema:
             is_number = any(test(field.type) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null))
             if field.name not in (*_OWN, "__index_level_0__") and is_number:

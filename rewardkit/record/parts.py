@@ -66,7 +66,9 @@ class Files:
         try:
             address.encode()
         except UnicodeEncodeError:
-            raise RewardKitError(f"the folder of a run is not valid UTF-8: {shorten(address)}. Rename it") from None
+            raise RewardKitError(
+                f"the name of the run's folder is not valid UTF-8: {shorten(address)}. Rename the folder"
+            ) from None
         if "://" not in address:
             # Make the path absolute, so that a change of the working directory does not matter. Do not use url_to_fs,
             # which would split the path at "::".

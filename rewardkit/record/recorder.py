@@ -210,7 +210,8 @@ class Recorder:
                 if worth_reporting(self.dropped):
                     _LOG.warning(
                         "%s: the disk is too slow: %d batches have not been recorded so far. Record to a faster disk "
-                        "(record=...): training waits for at most %g of the time between two batches",
+                        "(record=...). Training waits for the disk for at most a fraction of %g of the time "
+                        "between two batches",
                         self.files.root,
                         self.dropped,
                         self.patience,
@@ -403,7 +404,7 @@ def _finite(bound: float) -> float | None:
 
 def _advice(error: BaseException) -> str:
     if isinstance(error, PermissionError):
-        return ". Give this user permission to write there."
+        return ". Give this user permission to write to the folder."
     if isinstance(error, OSError):
-        return ". Free some space or fix the disk: later batches are recorded again."
+        return ". Free some space, or fix the disk. Recording then continues with later batches."
     return ", but this batch is not recorded. This is a bug in rewardkit: please report it."

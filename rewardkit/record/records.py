@@ -59,7 +59,7 @@ class Version:
         # Characters that every file system allows in a name, and that cannot form a path.
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.fingerprint):
             raise RewardKitError(
-                "the fingerprint becomes a file name: pass 1 to 64 letters, digits, -, and _, got "
+                "the fingerprint is used as a file name: pass 1 to 64 letters, digits, -, or _, got "
                 f"{shorten(self.fingerprint)}"
             )
 

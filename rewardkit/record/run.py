@@ -62,7 +62,7 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
             # Arbitrary number: the error must stay readable.
             listing = ", ".join(entries[:8]) + (", ..." if len(entries) > 8 else "")
             description = f"it contains {listing}" if entries else "nothing is there"
-            description = "it is a file, and a run is a folder" if files.system.isfile(files.root) else description
+            description = "it is a file, but a run is a folder" if files.system.isfile(files.root) else description
             near = _runs_near(files)
             if not near and is_starting(entries):
                 raise NotARun(first_batch_missing(files.root)) from None
@@ -77,13 +77,13 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
         )
     if info["schema"] > SCHEMA:
         raise RunError(
-            f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
-            f"format, but this rewardkit reads up to version {SCHEMA}. Upgrade: {upgrade_command()}"
+            f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in format version "
+            f"{info['schema']}, but this rewardkit reads only up to version {SCHEMA}. Upgrade: {upgrade_command()}"
         )
     if info["schema"] < SCHEMA and info["schema"] not in migrations:
         raise RunError(
-            f"{files.path('run.json')} has version {info['schema']} of the format, which does not exist. "
-            f'If the file was edited by hand, restore "schema": {SCHEMA}'
+            f"{files.path('run.json')} has the format version {info['schema']}, which does "
+            f'not exist. If the file was edited by hand, restore "schema": {SCHEMA}'
         )
     return {"id": "", "created": "", "title": "", **info}
 
@@ -96,8 +96,8 @@ def is_starting(names: Collection[str]) -> bool:
 def first_batch_missing(folder: str) -> str:
     """Return an error message for a run that `is_starting`."""
     return (
-        f"the training in {folder} has not scored its first batch yet. Try again when it has, or look at its output if "
-        "it stopped"
+        f"the training run in {folder} has not scored its first batch yet. Try again later, or look at the run's "
+        "output if it stopped"
     )
 
 
@@ -112,7 +112,7 @@ def _runs_near(files: Files) -> str:
         folders = sorted(path.parent for depth in ("*/run.json", "*/*/run.json") for path in root.glob(depth))
     named = ", ".join(map(str, folders[:_NAMED])) + (", ..." if len(folders) > _NAMED else "")
     if len(folders) > 1:
-        return f"There are {len(folders)} runs below it: {named}"
+        return f"It contains {len(folders)} runs in subfolders: {named}"
     return f"Did you mean {named}?" if folders else ""
 
 
@@ -313,7 +313,7 @@ class Snapshot:
         reason = f"{type(error).__name__}: {error}"
         warnings.warn(
             f"{self.files.path(f'{table}/{part.name}')} cannot be read ({stamp.size} bytes, {reason}) and is "
-            "skipped. A power failure can truncate files. Delete it to stop this warning",
+            "skipped. A power failure can truncate files. To stop this warning, delete the file",
             RewardKitWarning,
             stacklevel=2,
         )

@@ -92,7 +92,7 @@ def final_state(
     parameters = parameters_of(check, "sample", label, names, first=ENVIRONMENT)
     if not parameters or parameters[0].keyword_only:
         raise RewardDefinitionError(
-            f"agents.final_state: {label!r} takes no argument for the environment. Write it as "
+            f"agents.final_state: {label!r} has no argument for the environment. Write it as "
             f"{function_name}(environment, ...)"
         )
     binding = Binding(check, parameters, deterministic=False)
@@ -154,7 +154,7 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     binding = Binding(EnvironmentReward(), (Parameter("environment", ENVIRONMENT),), deterministic=False)
     limits = checked_bounds(label, bounds)
     call_text = f"agents.environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
-    remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep"
+    remedy = "Fix the environment's get_reward(), or pass bounds= that contain all of its values"
     return Leaf(binding, ReturnPolicy(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), call_text)
 
 
@@ -277,7 +277,7 @@ class ToolSuccess:
         if not missing:
             return 1.0
         credit = 1.0 - len(missing) / len(self.tools) if self.partial else 0.0
-        return Score(credit, f"no successful call of {', '.join(missing)}")
+        return Score(credit, f"no successful call to {', '.join(missing)}")
 
 
 def tool_success(*tools: str, partial: bool = False) -> Reward:
@@ -296,8 +296,8 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
     if not tools or not all(isinstance(tool, str) and tool for tool in tools):
         raise RewardDefinitionError(
             "agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
-            f"{shorten(tools)}. The share of all successful calls cannot be a reward, because trivial calls would hide "
-            "a failure"
+            f"{shorten(tools)}. The share of successful calls cannot be a reward, because trivial calls "
+            "would hide a failure"
         )
     if type(partial) is not bool:
         raise RewardDefinitionError(f"agents.tool_success: partial must be True or False, got {shorten(partial)}")
@@ -371,7 +371,7 @@ class Finished:
         if trajectory.finished:
             return 1.0
         reasons = {
-            "cut": "it ran into the token limit",
+            "cut": "it reached the token limit",
             "pending": "its last calls got no result",
             "silent": "no answer after the last result" if trajectory.turns else "no turn",
         }
@@ -395,8 +395,8 @@ _DENIED = re.compile(
     r"once|whether|to be|will be|would be|can be|should be)\b)"
 )
 _SILENCE = (
-    "agents.no_claim_without_call: it gives 1.0 if nothing is claimed, so alone it rewards a policy for saying "
-    "nothing. Put it into a gate, or combine it with a reward for the answer"
+    "agents.no_claim_without_call: it scores 1.0 if nothing is claimed, so used alone, it rewards a policy for "
+    "saying nothing. Put it into a gate, or combine it with a reward for the answer"
 )
 
 
@@ -419,7 +419,7 @@ class NoClaimWithoutCall:
                 for pattern in patterns:
                     for match in pattern.finditer(answer):
                         if not _denied(answer, match.start(), match.end()):
-                            return Score(0.0, f"claims {shorten(match.group(), 60)}, but no call of {tool} worked")
+                            return Score(0.0, f"claims {shorten(match.group(), 60)}, but no call to {tool} succeeded")
         return 1.0
 
     @cached_property

@@ -78,7 +78,7 @@ def _given(number: int | float | Fraction) -> Fraction:
 
 def _check_numbers(used: Counter[Fraction], allowed: Counter[Fraction], each: Each) -> None:
     if used - allowed:
-        raise ValueError(f"uses {_listed(used - allowed)} beyond the given {_listed(allowed)}")
+        raise ValueError(f"uses {_listed(used - allowed)} in addition to the given {_listed(allowed)}")
     if each == "once" and allowed - used:
         raise ValueError(f"does not use {_listed(allowed - used)} of the given {_listed(allowed)}")
 
@@ -100,7 +100,7 @@ def _tokens(expression: str) -> list[str]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise ValueError(f"not arithmetic, starting with {shorten(text[position:].lstrip(), 40)}")
+            raise ValueError(f"not arithmetic starting at {shorten(text[position:].lstrip(), 40)}")
         tokens.append(match[1] or match[2])
         position = match.end()
     return tokens

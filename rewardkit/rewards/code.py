@@ -127,7 +127,7 @@ def _checked_here(tests: Tests) -> Tests:
         size = sum(map(len, test.expected)) + len(test.expected)
         if size > OUTPUT_BYTES:
             raise ValueError(
-                f"test {number} expects {size:,} bytes of output. In a service, the limit is {OUTPUT_BYTES:,}"
+                f"test {number} expects {size:,} bytes of output, but the limit in a service is {OUTPUT_BYTES:,}"
             )
     for assertion in assertions(tests.script):
         comparison(assertion, tests.tolerance)
@@ -334,7 +334,7 @@ def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool, 
     if sandbox is not None and (packages or unsafe):
         raise RewardDefinitionError(
             f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs that run in a service. "
-            "Remove it"
+            "Remove this option"
         )
     service = None if sandbox is None else Service(address(sandbox, name))
     return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe), service)

@@ -259,9 +259,9 @@ def credit(gold: GoldDocument, answer: Any, matching: Matching, comparisons: int
     comparison.explain(gold_document.root, answer_document.root, (), violations)
     note = violations.note()
     if comparison.gave_up:
-        note = "; ".join(filter(None, (note, "too many items to compare them part by part")))
+        note = "; ".join(filter(None, (note, "too many items to compare part by part")))
     if comparison.misses_null and not gold.from_text:
-        note = f"{note}. A missing key is None in the gold cell. {GAPS}"
+        note = f"{note}. A key that is missing from the answer is None in the gold cell. {GAPS}"
     return right / (gold_document.leaves.total() - blanks + extra), note
 
 
@@ -516,7 +516,9 @@ def json_match(
         CoercionError: while scoring: a gold cell is not JSON.
     """
     if not isinstance(column, str):
-        raise RewardDefinitionError(f"json_match: pass the name of the gold document's column, got {shorten(column)}")
+        raise RewardDefinitionError(
+            f"json_match: pass the name of the column with the gold document, got {shorten(column)}"
+        )
     for name, value in (("tolerance", tolerance), ("relative", relative)):
         if number(value, f"json_match: {name}") < 0.0:
             raise RewardDefinitionError(f"json_match: {name} must be 0 or more, got {value}")

@@ -373,7 +373,7 @@ def language(
     """
     if sum(argument is not None for argument in (name, script, column)) != 1:
         raise RewardDefinitionError(
-            'language: pass one of these: a language, as in rk.language("en"), script="Latin", or column="language"'
+            'language: pass a language, as in rk.language("en"), script="Latin", or column="language"'
         )
     if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"language: column must be the name of a column, got {shorten(column)}")

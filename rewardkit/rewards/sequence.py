@@ -75,7 +75,7 @@ class SetMatch:
             "jaccard": common / (answer_count + right - common),
             "exact": 0.0,
         }[self.metric]
-        return Score(value, f"{common} of {right} items, {answer_count - common} too many")
+        return Score(value, f"{common} of {right} items, but {answer_count - common} too many")
 
 
 def set_match(

@@ -367,8 +367,8 @@ MOST_CALLS = 400
 """The maximum number of calls. A trajectory with more calls scores 0.0. The limit is arbitrary: pairing takes time
 quadratic in the number of calls per turn, and no task needs this many."""
 _SPRAYING = (
-    'tool_calls(extra="allow"): calls beyond the gold cost nothing, so a policy gains by trying everything. Use the '
-    "default, or add a penalty on calls, such as rk.agents.calls_between(0, 4)"
+    'tool_calls(extra="allow"): calls that are not in the gold answer cost nothing, so a policy gains by trying '
+    "everything. Use the default, or add a penalty for calls, such as rk.agents.calls_between(0, 4)"
 )
 
 

@@ -210,8 +210,8 @@ def _name(component: Any, where: str) -> str:
     if isinstance(component, Reward) and component.facts.generic:
         # If another reward of this kind comes first in the tree, this one is called product_2.
         raise RewardDefinitionError(
-            f"{where}: {component!r} has only a generated name, so there may be several called {name!r}. Name it, and "
-            "use the named reward here and in the tree: named = reward.named(...)"
+            f"{where}: {component!r} has only a generated name, so several components may be called {name!r}. Name "
+            "it, and use the named reward both here and in the tree: named = reward.named(...)"
         )
     return name
 

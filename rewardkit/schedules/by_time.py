@@ -501,8 +501,8 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
     first, last = number(initial, "initial"), number(final, "final")
     if not (first > 0.0 and last > 0.0) and not (first < 0.0 and last < 0.0):
         raise RewardDefinitionError(
-            f"exponential: cannot go from {first:g} to {last:g}. Both must be positive, or both negative. Use a small "
-            "number such as 0.01 instead of zero"
+            f"exponential: cannot go from {first:g} to {last:g}. Both values must be positive, or both must be "
+            "negative. Use a small number such as 0.01 instead of zero"
         )
     return _ramp("exponential", Geometric(), first, last, start, end)
 

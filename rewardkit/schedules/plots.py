@@ -46,8 +46,8 @@ def weights_over_training(
     if missing:
         entries = ", ".join(f"{name!r}: [...]" for name in dict.fromkeys(follower.component for follower in missing))
         raise BindingError(
-            f"{missing[0]!r} follows {missing[0].component!r}, so it depends on training. Pass the mean in each batch: "
-            f"means={{{entries}}}"
+            f"{missing[0]!r} follows {missing[0].component!r}, so it depends on training. Pass the mean for "
+            f"each batch: means={{{entries}}}"
         )
     return _course(scorer, count, _states(followers, count, component_means)).weights
 
@@ -83,7 +83,7 @@ def _checked_means(
             checked[name] = [float(value) for value in values]
         except (TypeError, ValueError):
             raise RewardTypeError(
-                f"{where}: means={{{name!r}: ...}} must be a list with the mean in each batch, got {shorten(values)}"
+                f"{where}: means={{{name!r}: ...}} must be a list with the mean for each batch, got {shorten(values)}"
             ) from None
     return checked
 

@@ -90,13 +90,11 @@ def _schema(schema: Any) -> Any:
 def _documented(location: str, name: str, folder: Path) -> list[Any]:
     if name not in _FILES:
         raise DataError(
-            f"{location}: the functions of {shorten(name)} are not in a file. Pass questions of another category"
+            f"{location}: the functions for {shorten(name)} are not in a file. Pass questions from another category"
         )
     path = folder / _FOLDER / f"{_FILES[name]}.json"
     if not path.is_file():
-        raise DataError(
-            f"{location}: the functions of {name} are missing. Copy the folder {_FOLDER} of BFCL to {folder}"
-        )
+        raise DataError(f"{location}: the functions for {name} are missing. Copy BFCL's folder {_FOLDER} to {folder}")
     return [line for _, line in lines_of(path)]
 
 
@@ -150,7 +148,7 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
             rows.append(_row(location, line, answers[name], path.parent))
         elif "relevance" not in name:
             where = f"{source} has no answer for it" if source else f"there is no {default_path}"
-            raise DataError(f"{location}: no answer for {name!r}: {where}. Pass the file with answer_path=")
+            raise DataError(f"{location}: there is no answer for {name!r}: {where}. Pass the file with answer_path=")
         else:
             rows.append(_row(location, line, [] if "irrelevance" in name else None, path.parent))
     return rows
@@ -160,7 +158,7 @@ def _field(location: str, line: Any, name: str, kind: type) -> Any:
     value = line.get(name) if isinstance(line, Mapping) else None
     if not isinstance(value, kind):
         raise DataError(
-            f"{location}: no {name!r}, expected a line of BFCL with a {kind.__name__} there: {shorten(line)}"
+            f"{location}: {name!r} is missing. Expected a BFCL line that has a {kind.__name__} there: {shorten(line)}"
         )
     return value
 
@@ -200,8 +198,8 @@ def _calls(location: str, answer: Sequence[Any], functions: Mapping[str, Mapping
     for entry in answer:
         if not isinstance(entry, Mapping):
             raise DataError(
-                f"{location}: the answer is {shorten(entry)}, not a call. Pass questions whose answers are calls: "
-                "the answers of web_search and memory are text"
+                f"{location}: the answer is {shorten(entry)}, not a call. Pass questions whose answers are "
+                "calls: in web_search and memory, answers are text"
             )
         calls += [
             {"name": name, "arguments": _arguments(arguments, functions.get(name, {}))}
@@ -245,7 +243,7 @@ def _spelled(location: str, text: str, functions: Mapping[str, Mapping[str, Any]
         name = ast.unparse(call.func)
         names = list(functions.get(name, {}).get("parameters", {}).get("properties", ()))
         if len(call.args) > len(names):
-            raise ValueError(f"{name} has no names for {len(call.args)} arguments")
+            raise ValueError(f"{name} has {len(call.args)} arguments without names")
         pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         arguments = {str(key): ast.literal_eval(value) for key, value in pairs}
     except (SyntaxError, ValueError, RecursionError) as error:

@@ -207,7 +207,9 @@ def _of_pandas(frame: Any, scorer: TableScorer) -> Any:
     try:
         table = pa.Table.from_pandas(needed, preserve_index=False)
     except pa.ArrowException as error:
-        raise DataError(f"a column in the data frame has values of several types: {error}. Convert it") from None
+        raise DataError(
+            f"a column in the data frame has values of several types: {error}. Convert the column to one type"
+        ) from None
     scores = scorer.scores(table).to_pandas()
     named = frame.rename(columns=renamed(columns, scorer.components))
     return pandas.concat([named, scores.set_index(frame.index)], axis=1)

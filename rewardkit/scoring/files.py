@@ -111,7 +111,7 @@ def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
     address = os.fspath(path)
     if ending(address) not in readers:
         raise DataError(
-            f"{path}: unknown file type. Pass a .jsonl, .json, .csv or .parquet file, or a list of mappings"
+            f"{path}: unknown file type. Pass a .jsonl, .json, .csv, or .parquet file, or a list of mappings"
         )
     for location, row in readers[ending(address)](address):
         yield location, checked_row(location, row)

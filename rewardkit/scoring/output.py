@@ -142,7 +142,8 @@ class Output:
                 f"{name} (was {shorten(before.get(name))}, is {shorten(self._about.get(name))})" for name in other
             )
             raise DataError(
-                f"{self._path} cannot be resumed, because this has changed: {changes}. Start again without --resume"
+                f"{self._path} cannot be resumed, because these settings have changed: {changes}. Start again "
+                "without --resume"
             )
 
     def _save(self) -> None:
@@ -216,5 +217,7 @@ def _locked(lock_path: Path, path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise DataError(f"another command is writing {path}. Wait for it, or write to another file") from None
+            raise DataError(
+                f"another command is writing {path}. Wait until it finishes, or write to another file"
+            ) from None
         yield

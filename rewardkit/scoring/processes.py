@@ -131,7 +131,7 @@ def score_in_process(target: str, work: Work) -> Scores:
         return scores
     except WorkerDied:
         if work.units == 1:
-            reason = "the process that scored it died: out of memory, or killed by the reward's own code"
+            reason = "the process that scored it crashed: it ran out of memory, or the reward's own code killed it"
             return Scores.none(Scorer(one_reward(target)).components, len(work.completions), reason)
     finally:
         call.stop()

@@ -66,7 +66,7 @@ class _Kind:
     def text(self) -> str:
         rows = f"{self.count:,} row{'' if self.count == 1 else 's'}"
         location = f"row {self.row:,}" if self.count == 1 else f"first: row {self.row:,}"
-        remark = "; the values of the others differ" if self.differ else ""
+        remark = "; the other rows have different values" if self.differ else ""
         lines = shorten_line(self.reason, _LIMIT).split("\n")
         reason = "; ".join(visible(line.strip()) for line in lines)
         return textwrap.fill(

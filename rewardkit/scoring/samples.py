@@ -51,7 +51,8 @@ class Records:
         for record, location in zip(self.records, self.places, strict=True):
             if record.get(name) is None:
                 raise DataError(
-                    f"{location}: no value for {name!r}, {meaning}. Columns: {', '.join(map(str, record)) or 'none'}."
+                    f"{location}: there is no value for {name!r}, {meaning}. Columns: "
+                    f"{', '.join(map(str, record)) or 'none'}."
                     + near_miss(name, (str(key) for key in record if key != name))
                 )
         return [record[name] for record in self.records]
@@ -97,7 +98,7 @@ def read(data: Data) -> Records:
     if isinstance(data, (str, Path)):
         located_rows = list(rows_of(Path(data)))
     elif isinstance(data, Mapping) or not isinstance(data, Iterable):
-        raise DataError(f"expected a path or a list of mappings with a completion each, got {shorten(data)}")
+        raise DataError(f"expected a path or a list of mappings, each with a completion, got {shorten(data)}")
     else:
         located_rows = [(f"row {row}", checked_row(f"row {row}", record)) for row, record in enumerate(data)]
     if not located_rows:

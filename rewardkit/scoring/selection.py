@@ -181,7 +181,7 @@ def write_rows(path: Path, layout: Layout) -> Iterator[Add]:
 
 @contextmanager
 def _lines(path: Path, layout: Layout) -> Iterator[Add]:
-    _refuse(layout, "binary", "JSON cannot hold the images of the data", ".parquet")
+    _refuse(layout, "binary", "JSON cannot represent the data's images", ".parquet")
     with path.open("w", encoding="utf-8", newline="\n") as file:
 
         def add(row: Mapping[str, Any]) -> None:
@@ -193,8 +193,8 @@ def _lines(path: Path, layout: Layout) -> Iterator[Add]:
 @contextmanager
 def _cells(path: Path, layout: Layout) -> Iterator[Add]:
     if layout.chat:
-        raise DataError("a .csv file cannot hold chat messages: a trainer would read them as text. Use .jsonl")
-    _refuse(layout, "", "a .csv file cannot hold the column", ".jsonl or .parquet")
+        raise DataError("a .csv file cannot represent chat messages: a trainer would read them as text. Use .jsonl")
+    _refuse(layout, "", "a .csv file cannot represent the column", ".jsonl or .parquet")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([field.name for field in layout.fields])

@@ -152,7 +152,7 @@ def _opened(
     if endings == {".parquet"}:
         return _tabular(name, addresses, limit, completion=completion, partitioned=name not in addresses)
     if ".parquet" in endings:
-        raise DataError(f"{name}: .parquet files and text files have different types. Score them in two commands")
+        raise DataError(f"{name}: .parquet files and text files have different types. Score them with two commands")
     return _texts(name, addresses, limit, completion, mapped)
 
 

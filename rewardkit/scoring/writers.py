@@ -400,7 +400,7 @@ def kind_of(path: Path) -> str:
         DataError: the path has a different suffix.
     """
     if path.suffix.lower() not in (".jsonl", ".csv", ".parquet"):
-        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv or .parquet")
+        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv, or .parquet")
     return path.suffix.lower()
 
 

@@ -59,13 +59,15 @@ class RowIn(BaseModel):
 
     model_config = _STRICT
     completion: str | list[dict[str, Any]] = Field(
-        description="the text of the policy, without the prompt: a text, or a list of messages"
+        description="the policy's text, without the prompt: a string, or a list of messages"
     )
-    prompt: str | list[dict[str, Any]] | None = Field(None, description="a text, or a list of messages")
-    columns: dict[str, Any] = Field(default_factory=dict, description="the cells of the row of the dataset")
-    completion_ids: list[int] | None = Field(None, description="the tokens of the completion")
-    cut: bool | None = Field(None, description="whether the completion ran into the token limit")
-    runs_calls: bool = Field(False, description="whether the trainer runs the calls of messages, so no text has calls")
+    prompt: str | list[dict[str, Any]] | None = Field(None, description="a string, or a list of messages")
+    columns: dict[str, Any] = Field(default_factory=dict, description="the cells in the dataset row")
+    completion_ids: list[int] | None = Field(None, description="the completion's token ids")
+    cut: bool | None = Field(None, description="whether the completion reached the token limit")
+    runs_calls: bool = Field(
+        False, description="whether the trainer runs the calls in messages, so that text contains no calls"
+    )
 
 
 class ProgressIn(BaseModel):
@@ -82,22 +84,22 @@ class ScoreRequest(BaseModel):
     model_config = _STRICT
     rows: list[RowIn] = Field(max_length=MOST_ROWS)
     num_generations: int | None = Field(
-        None, ge=1, description="the rows are whole groups of so many completions, for rewards that compare them"
+        None, ge=1, description="the group size, for rewards that compare completions: the rows must be whole groups"
     )
-    progress: ProgressIn | None = Field(None, description="without it, schedules have their end value")
-    deadline: float | None = Field(None, gt=0, description="seconds, at most the server's")
+    progress: ProgressIn | None = Field(None, description="if omitted, schedules have their end value")
+    deadline: float | None = Field(None, gt=0, description="the time limit in seconds, at most the server's")
 
 
 class RowOut(BaseModel):
     """The scores for one row; all terms and components are always present."""
 
     total: float | None = Field(description="null if the row has no score")
-    terms: dict[str, float | None] = Field(description="the shares that add up to the total")
+    terms: dict[str, float | None] = Field(description="the shares that sum to the total")
     components: dict[str, float | None] = Field(description="the raw scores")
-    outcomes: dict[str, str] = Field(description="scored, abstained, failed, errored or skipped, by component")
-    notes: dict[str, str] = Field(description="notes of components on their scores")
-    reasons: list[str] = Field(description="why components failed or errored")
-    unparsable: bool = Field(description="no score because a gold answer cannot be read: another try is in vain")
+    outcomes: dict[str, str] = Field(description="scored, abstained, failed, errored, or skipped, by component")
+    notes: dict[str, str] = Field(description="the components' notes on their scores")
+    reasons: list[str] = Field(description="the reasons why components failed or errored")
+    unparsable: bool = Field(description="there is no score because a gold answer cannot be read, so do not retry")
 
 
 class ScoreReply(BaseModel):
@@ -121,7 +123,8 @@ class ScoreAPI:
         rows = [Row(**dict(row)) for row in request.rows]
         if request.num_generations is not None and len(rows) % request.num_generations:
             raise BadRequest(
-                f"num_generations is {request.num_generations}, but {len(rows)} rows are not whole groups of that size"
+                f"num_generations is {request.num_generations}, but the {len(rows)} rows are not whole "
+                "groups of that size"
             )
         progress = None
         if request.progress is not None:
@@ -206,7 +209,7 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
         except SystemExit:
             refusal = getattr(app.state, "refusal", None)
-            raise refusal or RewardKitError("the server did not start. Read its log") from None
+            raise refusal or RewardKitError("the server did not start. Read the server's log") from None
     if (refusal := getattr(app.state, "refusal", None)) is not None:
         raise refusal
 
@@ -297,7 +300,7 @@ def application(options: Options) -> FastAPI:
     app = FastAPI(
         title="rewardkit",
         version=__version__,
-        description="Scores completions with one reward. A row without a score has the total null, never 0.",
+        description="Scores completions with one reward. The total of a row without a score is null, never 0.",
         lifespan=lifespan,
     )
     app.state.started = lambda: None
@@ -399,7 +402,7 @@ class _RequestHandler:
         except Refused as error:
             return _json(Answer({"error": str(error)}, error.status, {"Connection": "close"}))
         except ClientDisconnect:
-            return _json(Answer({"error": "the client hung up before it had sent the body"}, _HUNG_UP))
+            return _json(Answer({"error": "the client disconnected before it had sent the body"}, _HUNG_UP))
         except Busy as error:
             status = 429 if self.dispatcher.ready else 503
             return _json(Answer({"error": str(error)}, status, {"Retry-After": "1"}))
@@ -423,7 +426,7 @@ class _RequestHandler:
             )
         if len(rows) > self.options.queue:
             raise BadRequest(
-                f"{len(rows):,} rows are more than the queue holds, {self.options.queue:,}: send fewer at once"
+                f"{len(rows):,} rows exceed the queue size, {self.options.queue:,}: send fewer rows at once"
             )
         backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, patience)
         scores = await self.dispatcher.score(rows, progress=progress, generations=generations, deadline=deadline)
@@ -451,7 +454,7 @@ class _RequestHandler:
         except asyncio.TimeoutError:
             raise Refused(408, f"the body did not arrive within {self.options.body_seconds:g} s") from None
         if size > most:
-            raise Refused(413, f"the body has {size:,} bytes, and at most {most:,} are read. Send fewer rows")
+            raise Refused(413, f"the body has {size:,} bytes, but at most {most:,} are accepted. Send fewer rows")
         return bytes(body)
 
 

@@ -98,5 +98,5 @@ def list_at(payload: Any, name: str) -> list[Any]:
 def _shown(payload: Any) -> str:
     if isinstance(payload, Mapping):
         names = ", ".join(repr(str(name))[:40] for name in list(payload)[:12])
-        return f"an object with {names or 'nothing in it'}"
+        return f"an object with {names or 'no keys'}"
     return f"{type(payload).__name__}"

@@ -146,8 +146,8 @@ class Worker:
             self.refusal = str(error)
         elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
             self.refusal = (
-                f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a separate "
-                "Python process to see why"
+                f"{_MOST_STARTS} worker processes crashed while they loaded {self.setup.target}. Import it in a "
+                "separate Python process to see why"
             )
         if self.refusal and self.expected is None:
             return  # the server does not start, and says why
@@ -188,7 +188,7 @@ class Worker:
             hello = pickle.loads(await asyncio.wait_for(_message(reader), _START_SECONDS))
         except asyncio.TimeoutError:
             raise RewardDefinitionError(
-                f"{self.setup.target} was not loaded within {_START_SECONDS:g} s. Load large models on the first call"
+                f"{self.setup.target} was not loaded within {_START_SECONDS:g} s. Load large models in the first call"
             ) from None
         if isinstance(hello, str):
             raise RewardDefinitionError(hello)
@@ -402,7 +402,7 @@ class Dispatcher:
         if not self.ready_workers and (refusal := self._refusal()):
             raise Busy(f"no worker can score: {refusal}")
         if self.taken + len(rows) > self.queue:
-            raise Busy(f"{self.taken:,} rows are waiting, and at most {self.queue:,} may wait")
+            raise Busy(f"{self.taken:,} rows are waiting, but at most {self.queue:,} may wait")
         assert self.described is not None
         if self.described.together == "sample":
             generations = None
@@ -582,7 +582,7 @@ class Dispatcher:
         (job,) = jobs
         job.deaths += 1
         if job.deaths >= _MOST_TRIES and not sent.shared:
-            reason = f"its worker process died {job.deaths} times while it was scored"
+            reason = f"its worker process crashed {job.deaths} times while the row was scored"
             return _resolve_job(job, [self.none(reason)] * len(job.rows))
         self._suspects.append(job)
 

@@ -35,23 +35,27 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = prometheus.CollectorRegistry()
         metric = partial(_named, self.registry)
-        self.requests = metric(prometheus.Counter, "requests", "Requests answered", ["path", "status"])
+        self.requests = metric(prometheus.Counter, "requests", "Answered requests", ["path", "status"])
         self.seconds = metric(prometheus.Histogram, "request_seconds", "Time from a request to its answer", ["path"])
         self.rows = metric(
             prometheus.Counter,
             "rows",
-            "Rows answered: scored, failed, with a gold answer that cannot be read, or abstained as a whole",
+            "Answered rows: scored, failed, with a gold answer that cannot be read, or with all components abstaining",
             ["outcome"],
         )
         self.components = metric(
             prometheus.Counter, "component_outcomes", "Outcomes by component", ["component", "outcome"]
         )
         self.batch = metric(prometheus.Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
-        self.duplicates = metric(prometheus.Counter, "duplicate_rows", "Rows that waited for an equal row in flight")
-        self.deaths = metric(
-            prometheus.Counter, "worker_batches_lost", "Batches whose worker process died, and which are scored again"
+        self.duplicates = metric(
+            prometheus.Counter, "duplicate_rows", "Rows that waited for an identical row that was being scored"
         )
-        self.waiting = metric(prometheus.Gauge, "rows_waiting", "Rows that wait or are being scored")
+        self.deaths = metric(
+            prometheus.Counter,
+            "worker_batches_lost",
+            "Batches that were scored again because their worker process crashed",
+        )
+        self.waiting = metric(prometheus.Gauge, "rows_waiting", "Rows that are waiting or being scored")
         self.workers = metric(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")
 
     def watch(self, waiting: Callable[[], float], workers: Callable[[], float]) -> None:

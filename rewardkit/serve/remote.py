@@ -89,7 +89,7 @@ class Server:
         """
         token = os.environ.get(TOKEN, "").strip()
         if not (token.isascii() and token.isprintable()):
-            raise RunStopped(f"{TOKEN} may contain only printable ASCII characters. Set it to the token of the server")
+            raise RunStopped(f"{TOKEN} may contain only printable ASCII characters. Set it to the server's token")
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def describe(self) -> str:
@@ -141,7 +141,7 @@ async def _part_scored(
         half_scores = await asyncio.gather(*[_part_scored(server, reward, half, more, size, until) for half in halves])
         return [score for half in half_scores for score in half]
     except (KeyError, TypeError):
-        return [RewardFailure(f"{server.url} returned something other than scores")] * len(rows)
+        return [RewardFailure(f"{server.url} returned a response that does not contain scores")] * len(rows)
     if served != reward:
         raise RunStopped(
             f"{server.url} serves a different reward than when rk.remote was called: {served}, not {reward}. Serve the "
@@ -207,7 +207,7 @@ def _json(server: Server, response: httpx.Response) -> Any:
 
 def _advice(status: int) -> str:
     if status in (401, 403):
-        return f". Set {TOKEN} to the token of the server"
+        return f". Set {TOKEN} to the server's token"
     return ". Pass the address of `rewardkit serve` without a path"
 
 

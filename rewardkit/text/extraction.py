@@ -81,7 +81,7 @@ def as_extractor(value: object, default: Extractor) -> Extractor:
         raise RewardTypeError(f"rk.extract.{name} is not an extractor yet. Call it: rk.extract.{name}(...)")
     if isinstance(value, type) or not callable(value) or hasattr(value, "facts") or not hashable(value):
         raise RewardTypeError(
-            "extract= and gold= take an extractor such as rk.extract.tag('answer'), or a hashable function from str "
+            "extract= and gold= must be an extractor such as rk.extract.tag('answer'), or a hashable function from str "
             f"to str or None, got {shorten(value)} ({type(value).__name__})"
         )
     return CustomExtractor(value)
@@ -155,7 +155,9 @@ def prefilled(where: Extractor | None = None) -> Extractor:
     if not isinstance(inner, TextExtractor):
         raise RewardTypeError(f"prefilled: {inner!r} does not read the visible text. Pass another extractor")
     if not inner.thinking.blocks:
-        raise RewardDefinitionError(f"prefilled: {inner!r} has no thinking. Name its tag: thinking='think'")
+        raise RewardDefinitionError(
+            f"prefilled: {inner!r} does not specify a thinking tag. Name the tag: thinking='think'"
+        )
     return Prefilled(inner)
 
 

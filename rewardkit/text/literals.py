@@ -51,13 +51,13 @@ def check_number(text: str) -> None:
 def check_json(text: str) -> None:
     """Raise JSONDecodeError if `text` is not JSON, or LiteralError if it is too large, too deep, or ambiguous."""
     if len(text) > JSON_CHARACTERS:
-        raise LiteralError(f"{len(text):,} characters are more than the limit, {JSON_CHARACTERS:,}.")
+        raise LiteralError(f"{len(text):,} characters exceed the limit, {JSON_CHARACTERS:,}.")
     if text.count("[") + text.count("{") > DEPTH:
         depth = 0
         for match in _JSON_MARK.finditer(text):
             depth += (match[0] in "[{") - (match[0] in "]}")
             if depth > DEPTH:
-                raise LiteralError(f"it is nested more than {DEPTH} deep.")
+                raise LiteralError(f"it is nested more than {DEPTH} levels deep.")
     json.loads(
         text,
         object_pairs_hook=lambda pairs: _refuse_duplicates([key for key, _ in pairs]),
@@ -75,7 +75,7 @@ def _refuse_duplicates(keys: list[Any]) -> None:
 def read_literal(text: str) -> Any:
     """Return the value of a Python literal. Only plain literals of limited depth reach the compiler."""
     if len(text) > LITERAL_CHARACTERS:
-        raise LiteralError(f"{len(text):,} characters are more than the limit, {LITERAL_CHARACTERS:,}.")
+        raise LiteralError(f"{len(text):,} characters exceed the limit, {LITERAL_CHARACTERS:,}.")
     tree = ast.parse("".join(_literal_tokens(text)), mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
@@ -92,10 +92,10 @@ def _literal_tokens(text: str) -> Iterator[str]:
         kind = match.lastgroup or ""
         token = match[kind]
         if after_value and kind not in ("close", "separator"):
-            raise LiteralError(f"there is a call, an operator or a missing comma before {shorten(token, 20)}.")
+            raise LiteralError(f"there is a call, an operator, or a missing comma before {shorten(token, 20)}.")
         depth += (kind == "open") - (kind == "close")
         if depth > DEPTH or (kind == "separator" and depth < 1):
-            raise LiteralError(f"it is nested more than {DEPTH} deep, or has no brackets.")
+            raise LiteralError(f"it is nested more than {DEPTH} levels deep, or has no brackets.")
         if kind == "number":
             check_number(token)
         if kind == "string":  # double the backslash of \d, as Python does, but without its warning

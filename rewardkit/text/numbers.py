@@ -174,7 +174,7 @@ class NumberText:
             hint = ". Allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
             return f"{shorten(text, 60)} is not a number{hint}"
         if is_quotient and value.denominator == 1:
-            return f"{shorten(text, 60)} still has to be divided"
+            return f"{shorten(text, 60)} must still be divided"
         if percent and not self.percent:
             return f"{shorten(text, 60)} is a percentage. Allow it with percent=True"
         if factor != 1 or percent:

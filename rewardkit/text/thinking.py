@@ -57,8 +57,8 @@ class Marks(NamedTuple):
         elif isinstance(tag, (tuple, list)) and len(tag) == 2 and all(map(_is_mark, tag)) and tag[0] != tag[1]:
             return cls(*tag)
         raise RewardDefinitionError(
-            f'{subject} must be one word ("answer", "[ANSWER]") or the opening and the closing mark '
-            f'(("<start_answer>", "<end_answer>")), got {shorten(tag)}'
+            f'{subject} must be one word ("answer", "[ANSWER]") or a pair with the opening and '
+            f'closing marks (("<start_answer>", "<end_answer>")), got {shorten(tag)}'
         )
 
     @property
@@ -99,8 +99,8 @@ class Thinking:
         if len(tags) == 2 and all(isinstance(tag, str) and _is_mark(tag) for tag in tags):
             names = [tag.strip("<>/[]") for tag in tags if isinstance(tag, str)]
             raise RewardDefinitionError(
-                f"thinking={tuple(tags)!r} may mean one block or two. Write thinking=[{tuple(tags)!r}] for the opening "
-                f"and the closing mark of one block, or thinking={names!r} for two tags"
+                f"thinking={tuple(tags)!r} may mean one block or two. Write thinking=[{tuple(tags)!r}] for the "
+                f"opening and closing marks of one block, or thinking={names!r} for two tags"
             )
         blocks = tuple(dict.fromkeys(Marks.of(tag, "thinking: a tag") for tag in tags))
         marks = [mark for block in blocks for mark in block]

@@ -272,8 +272,8 @@ def with_columns(reward: Reward, columns: Mapping[str, str]) -> Reward:
             takes_all = True
             if facts.with_columns is None:
                 raise RewardDefinitionError(
-                    f"with_columns: {node!r} comes from another library and receives all columns. Rename the columns "
-                    "in the dataset"
+                    f"with_columns: {node!r} comes from another library and receives all columns, so its columns "
+                    "cannot be renamed. Rename them in the dataset"
                 )
     for name, column in columns.items():
         if not isinstance(column, str) or not column or column in RESERVED:

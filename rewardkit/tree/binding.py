@@ -93,7 +93,7 @@ def coerce_column(
                 f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]"
             )
             if coercer.fits_without_gaps(value):
-                advice = f"It fits without the keys that are None. {GAPS}"
+                advice = f"The value is valid without the keys that are None. {GAPS}"
             if raises:
                 raise CoercionError(f"column {column!r}, row {row}: {error} {advice}") from error.__cause__
             if isinstance(error.__cause__, RewardFailure):  # a worker died, and the next batch may read the cell

@@ -39,7 +39,7 @@ from rewardkit.text.literals import NUMBER_CHARACTERS, LiteralError, check_json,
 
 Convert = Callable[[object], Any]
 
-SET_IN_ORDER = "a set has no order. Store a list, or annotate a set."
+SET_IN_ORDER = "a set has no order. Store a list, or annotate the column as a set."
 """The order of a set of strings differs between Python processes, so the reward would not be reproducible."""
 
 _SETS = (set, frozenset, collections.abc.Set, collections.abc.Collection)
@@ -187,7 +187,7 @@ def scalar_from_text(text: str, base: type) -> object:
     if base is bool:
         if text.lower() in _TRUE + _FALSE:
             return text.lower() in _TRUE
-        raise LiteralError("write true/false, yes/no, on/off, t/f, y/n or 1/0.")
+        raise LiteralError("write true/false, yes/no, on/off, t/f, y/n, or 1/0.")
     if len(text) > NUMBER_CHARACTERS:
         raise LiteralError(f"a number cannot have {len(text):,} characters.")
     if base is int:
@@ -195,14 +195,14 @@ def scalar_from_text(text: str, base: type) -> object:
             return int(match[1])
         raise LiteralError("a whole number has only ASCII digits, such as 42 or -7. For 3.5, annotate `float`.")
     if not DECIMAL.fullmatch(text):
-        raise LiteralError("write a plain number such as 42, -0.5 or 1e-3, without units, commas or nan.")
+        raise LiteralError("write a plain number such as 42, -0.5, or 1e-3, without units, commas, or nan.")
     check_number(text)
     return base(text)
 
 
 GAPS = (
-    "Arrow (datasets, Parquet) gives every dict of a column the keys of all rows, with None for the missing ones. "
-    "Store the column as JSON text when you make the dataset: json.dumps(value)."
+    "Arrow (datasets, Parquet) gives every dict in a column the keys from all rows, with None for missing values. "
+    "Store the column as JSON text when you create the dataset: json.dumps(value)."
 )
 
 
@@ -353,7 +353,7 @@ def _alternatives(base: Any) -> list[Any]:
 
 def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
     if base in _READ_ONCE or get_origin(base) in _READ_ONCE:
-        raise LiteralError("it can be iterated only once, but rows may share a value. Annotate a list.")
+        raise LiteralError("it can be iterated only once, but rows may share a value. Annotate the column as a list.")
     if any(map(_parses_by_itself, metadata)):
         return _custom_converter(annotation, base, metadata)
     if is_array(base) and not metadata:
@@ -375,7 +375,9 @@ def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callabl
         if base in _ISO_TYPES:
             return _from_iso(value.strip(WHITESPACE), adapter)
         if base in (bytes, bytearray) and BYTES_LITERAL.match(value):
-            raise LiteralError("it is Python's way to write bytes, saved as text. Store the text itself in the column.")
+            raise LiteralError(
+                "it is a Python bytes literal that was saved as text. Store the text itself in the column."
+            )
         return _finite(_from_text(value, adapter, items, is_union=bool(alternatives)))
 
     return convert
@@ -479,7 +481,7 @@ def _from_text(text: str, adapter: TypeAdapter[Any], items: _Items, is_union: bo
         return adapter.validate_python(text, strict=True)
     try:  # an Enum's value, a path, bytes; but for `datetime | int`, a number is not seconds since 1970
         if is_union and DECIMAL.fullmatch(text.strip(WHITESPACE)):
-            raise LiteralError("it fits no member of the union.")
+            raise LiteralError("it does not fit any member of the union.")
         return adapter.validate_json(json.dumps(text), strict=True)
     except Exception as error:
         misfit = _reason(error).rstrip(".")
@@ -561,7 +563,7 @@ def _finite(result: Any) -> Any:
         item = pending.pop()
         if isinstance(item, (float, complex, Decimal)):
             if not math.isfinite(abs(complex(item))):
-                raise LiteralError(f"it contains {shorten(item, 40)}, which is not finite or too large.")
+                raise LiteralError(f"it contains {shorten(item, 40)}, which is not finite or is too large.")
             continue
         if id(item) in visited or isinstance(item, type):
             continue

@@ -98,8 +98,8 @@ def reward(
             )
         if not hashable(function):
             raise RewardDefinitionError(
-                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, but a reward must be. "
-                "Make its class a @dataclass(frozen=True)"
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, but rewards must "
+                "be hashable. Make its class a @dataclass(frozen=True)"
             )
         label = checked_name(name if name is not None else name_of(function))
         checked_scope(label, scope)
@@ -131,8 +131,8 @@ def check_logs(binding: Binding, name: str) -> None:
     needed = [argument for argument in ("log_metric", "log_extra", "environments") if binding.passes(argument)]
     if needed:
         raise RewardDefinitionError(
-            f"reward {name!r} takes {needed[0]!r}, but with timeout= it runs in a separate process, which cannot log "
-            "or read the trainer's environments. Drop timeout=, or make the function async"
+            f"reward {name!r} has the argument {needed[0]!r}, but with timeout= it runs in a separate process, which "
+            "cannot log or read the trainer's environments. Drop timeout=, or make the function async"
         )
 
 

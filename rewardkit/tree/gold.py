@@ -374,7 +374,7 @@ class GoldItems:
         if isinstance(value, (list, tuple)):
             return self.read.items(value)
         if isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise ValueError(f"it is a {type(value).__name__}, not a list or text that holds a list")
+            raise ValueError(f"it is a {type(value).__name__}, not a list or text that contains a list")
         return self.read(GoldText(self.extract)(value))
 
 
@@ -496,7 +496,7 @@ def against_gold(
     """
     if not isinstance(column, str) or not column.strip():
         raise RewardDefinitionError(
-            f"{name}: column must be the name of the gold answer's column, got {shorten(column)}"
+            f"{name}: column must be the name of the column with the gold answer, got {shorten(column)}"
         )
     where = _where(extract, default)
     gold_where = None if gold is None else as_extractor(gold, Whole())

@@ -78,11 +78,11 @@ _OF_THE_MODEL = ("completion", "messages", "trajectory", "completion_ids", "exam
 _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion. Name the argument `completion`",
     "prompts": "rewardkit calls a function once per completion. Name the argument `prompt`",
-    "environment": "A function of an environment is rk.agents.final_state(function), without @rk.reward",
+    "environment": "For a function of an environment, use rk.agents.final_state(function), without @rk.reward",
 }
 _LIST_HABITS = {
     ("group", "completions"): "With scope='group', name the argument `completion`: it is a list, one per row",
-    ("group", "prompts"): "With scope='group', name the argument `prompt`: it is one text, that of the group",
+    ("group", "prompts"): "With scope='group', name the argument `prompt`: it is one string, shared by the group",
     ("batch", "completions"): "With scope='batch', name the argument `completion`: it is a list, one per row",
     ("batch", "prompts"): "With scope='batch', name the argument `prompt`: it is a list with one text per completion",
 }
@@ -172,8 +172,8 @@ def parameters_of(
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             stars = "**" if parameter.kind is parameter.VAR_KEYWORD else "*"
             raise RewardDefinitionError(
-                f"reward {name!r} takes {stars}{parameter.name}, which is not supported. Name the columns that it "
-                "needs as arguments, or write `example` for all columns. Wrap a TRL reward function with "
+                f"reward {name!r} has the argument {stars}{parameter.name}, which is not supported. Name the "
+                "columns that it needs as arguments, or use `example` for all columns. Wrap a TRL reward function with "
                 "rk.from_trl(function)"
             )
         annotation = hints.get(parameter.name, MISSING)
@@ -205,24 +205,24 @@ def _check_kind(annotation: Any, argument: str, name: str) -> None:
     kinds = {typing.get_origin(member) or member for member in members} - {type(None)}
     if argument == "trajectory" and kinds - {MISSING, Any, object, Trajectory}:
         raise RewardDefinitionError(
-            f"reward {name!r}, argument 'trajectory': it is annotated {_shown(annotation)}, but it gets an "
-            "rk.Trajectory. Annotate `rk.Trajectory`, or name it `messages` to get the chat messages"
+            f"reward {name!r}, argument 'trajectory': it is annotated {_shown(annotation)}, but it receives "
+            "an rk.Trajectory. Annotate `rk.Trajectory`, or name it `messages` to get the chat messages"
         )
     if Trajectory in kinds and argument in RESERVED and argument != "trajectory":
         raise RewardDefinitionError(
-            f"reward {name!r}, argument {argument!r}: it is annotated rk.Trajectory, but an argument of this name gets "
-            "something else. Name it `trajectory`"
+            f"reward {name!r}, argument {argument!r}: it is annotated rk.Trajectory, but an argument with this name "
+            "receives a different value. Name it `trajectory`"
         )
     if argument in ("completion", "prompt") and kinds and kinds <= _NO_TEXTS:
         instead = ", or name it `messages` to get the chat messages" if argument == "completion" else ""
         raise RewardDefinitionError(
-            f"reward {name!r}, argument {argument!r}: it is annotated {_shown(annotation)}, but it gets text, also "
-            f"from a conversation. Annotate `str`{instead}"
+            f"reward {name!r}, argument {argument!r}: it is annotated {_shown(annotation)}, but it receives "
+            f"text, even for a conversation. Annotate `str`{instead}"
         )
     if argument == "messages" and kinds == {str}:
         raise RewardDefinitionError(
-            f"reward {name!r}, argument 'messages': it is annotated str, but it gets a list of chat messages. Annotate "
-            "`list[dict[str, Any]]`, or name it `completion` to get the text"
+            f"reward {name!r}, argument 'messages': it is annotated str, but it receives a list of chat messages. "
+            "Annotate `list[dict[str, Any]]`, or name it `completion` to get the text"
         )
 
 
@@ -267,8 +267,8 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
     if typing.get_origin(annotation) in _SEQUENCES:
         return typing.get_args(annotation)[0]
     raise RewardDefinitionError(
-        f"reward {name!r}, argument {argument!r}: with scope={scope!r} it gets a list with one value per completion. "
-        f"Annotate it as list[{getattr(annotation, '__name__', annotation)}]"
+        f"reward {name!r}, argument {argument!r}: with scope={scope!r}, it receives a list with one value per "
+        f"completion. Annotate it as list[{getattr(annotation, '__name__', annotation)}]"
     )
 
 
@@ -291,7 +291,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
                 raise BindingError(f"reward {name!r} needs prompts. Pass prompts=")
         elif parameter.source == ENVIRONMENT and batch.rollouts.environments is None:
             raise BindingError(
-                f"reward {name!r} reads the environment of each rollout, but there is none. Train with "
+                f"reward {name!r} reads the environment of each rollout, but no environments were passed. Train with "
                 "GRPOTrainer(environment_factory=funcs.environments(Shop)). Asynchronous GRPO does not pass "
                 "environments to reward functions. Outside training, pass rk.score(..., environments=[...]) with one "
                 "environment per completion, as it is after its rollout, or check_reward(..., "
@@ -302,7 +302,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
             habit = _LIST_HABITS.get((scope, parameter.source)) or _TRL_HABITS.get(parameter.source)
             similar = near_miss(parameter.source, available)
             if not habit and not similar and not any(argument.source in _OF_THE_MODEL for argument in parameters):
-                habit = "If it is the model's text, name the argument `completion`"
+                habit = "For the model's text, name the argument `completion`"
             raise lacking(name, parameter.source, batch, f" {habit}." if habit else similar, renamed=not habit)
 
 
@@ -314,10 +314,10 @@ def lacking(name: str, column: str, batch: Batch, hint: str, *, renamed: bool = 
         renamed: whether the column may have a different name in the data.
     """
     may_map = renamed and bool(batch.columns)
-    mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if may_map else ""
+    mapped = f" If the column has another name in the data: reward.with_columns({column}='...')." if may_map else ""
     error = BindingError(
-        f"reward {name!r} asks for the column {column!r}, which the data does not have. "
-        f"Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"
+        f"reward {name!r} needs the column {column!r}, which the data does "
+        f"not have. Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"
     )
     error.column, error.hint = column, hint
     return error

@@ -243,8 +243,8 @@ def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, 
         end, limit = ("lowest", "-math.inf") if value < low else ("highest", "math.inf")
         pasted = f"{limit}, {_code(high)}" if value < low else f"{_code(low)}, {limit}"
         raise InvalidReturn(
-            f"returned {value:g}, outside its bounds ({low:g}, {high:g}). Declare the {end} value that it can return, "
-            f"or {limit} if there is none: @rk.reward(bounds=({pasted}))"
+            f"returned {value:g}, outside its bounds ({low:g}, {high:g}). Declare the {end} value that it can "
+            f"return, or {limit} if there is no limit: @rk.reward(bounds=({pasted}))"
         )
     results.values[position] = value
 
@@ -279,7 +279,7 @@ def as_number(value: Any) -> float:
         return as_number(value.item())
     remedy = "Return a number, or rk.Score(number, note=..., parts={...})."
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], Real):
-        remedy = "Return its first item. The others fit into rk.Score(score, note=..., parts={...})."
+        remedy = "Return only its first item. Put the other items into rk.Score(score, note=..., parts={...})."
     raise InvalidReturn(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score", remedy)
 
 
@@ -347,8 +347,8 @@ def _remedy_of_outage(error: BaseException) -> str:
             else f"{kind.__module__}.{kind.__qualname__}"
         )
         return (
-            "If a service did not answer, its rows must get no score. Catch the error: "
-            f'except {name} as error: raise rk.RewardFailure("the service did not answer") from error'
+            "If a service did not answer, its rows must not be scored. Catch "
+            f'the error: except {name} as error: raise rk.RewardFailure("the service did not answer") from error'
         )
     return ""
 

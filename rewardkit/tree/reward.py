@@ -406,9 +406,9 @@ def as_reward(value: object, where: str) -> Reward:
     if isinstance(value, Schedule):
         hint = " Use a schedule as a weight: `reward * schedule`"
     elif isinstance(value, Real):
-        hint = " Remove the constant: it is the same for all completions of a group, so normalization cancels it"
+        hint = " Remove the constant: it is the same for all completions of a group, so normalization cancels it out"
     elif is_factory(value):
-        hint = f" Call it to make the reward: {getattr(value, '__name__', '')}(...)"
+        hint = f" Call it to create the reward: {getattr(value, '__name__', '')}(...)"
     elif callable(value) and hasattr(value, "derive"):
         hint = " Pass an extractor as extract= to a ready reward, such as rk.exact('answer', extract=...)"
     elif callable(value):

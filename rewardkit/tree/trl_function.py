@@ -100,8 +100,9 @@ def from_trl(
         (-math.inf, math.inf),  # a plain function declares no bounds
         may_abstain=not single or may_abstain(function, label, "sample", {}),
         on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
-        remedy="Fix the function. A plain function declares no lowest score to give instead, so its bugs stop the run, "
-        f"as in TRL. To go on while only a few rows fail (max_error_rate), write rk.{expression[:-1]}, on_error=0.0).",
+        remedy="Fix the function. A plain function declares no lowest score that could be used "
+        "instead, so its bugs stop the run, as in TRL. To continue while only a few rows fail (max_error_rate), "
+        f"write rk.{expression[:-1]}, on_error=0.0).",
     )
     return Leaf(binding, contract, expression)
 
@@ -198,7 +199,9 @@ class _Called(_Wrapping):
             parameter.kind is parameter.VAR_KEYWORD or parameter.name in _TRAINERS_WORDS for parameter in parameters
         ):
             return ""
-        return " A reward function takes `completions` (those of a batch, as in TRL) or `completion` (one)."
+        return (
+            " A reward function must have the argument `completions` (all in a batch, as in TRL) or `completion` (one)."
+        )
 
     @property
     def columns(self) -> list[str]:

@@ -37,7 +37,7 @@ class SharedFile:
             self._connection: Any = _to_read(path) if replay else _to_write(path, table)
         except (apsw.Error, OSError) as error:
             missing = replay and not os.path.exists(path)
-            advice = "There is nothing to replay: pass the file of a run" if missing else "Pass another file"
+            advice = "There is nothing to replay: pass the file from an earlier run" if missing else "Pass another file"
             raise RunStopped(f"{path} cannot be opened: {error}. {advice}") from error
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:

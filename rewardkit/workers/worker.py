@@ -288,7 +288,7 @@ class _Child:
         process, tail = self._process, self._tail
         if process is None or tail is None:
             self.end()
-            return "its worker process died"
+            return "its worker process crashed"
         with suppress(subprocess.TimeoutExpired):
             process.wait(_END_SECONDS)
         self.end()

@@ -225,7 +225,7 @@ def fail_more(evidence: Evidence, share: float) -> Evidence:
 
 
 def test_mismatched_arrays_are_named_in_the_error() -> None:
-    with pytest.raises(EvidenceError, match=r"components\['right'\] has 2 rows, steps has 3"):
+    with pytest.raises(EvidenceError, match=r"components\['right'\] has 2 rows, but steps has 3"):
         Evidence(np.arange(3), np.arange(3), np.zeros(3), components={"right": np.zeros(2)})
     with pytest.raises(EvidenceError, match=r"monitored names 'rihgt'.* Did you mean 'right'"):
         Evidence(

@@ -465,7 +465,7 @@ def test_a_tool_that_hangs_breaks_the_environment_until_it_returns() -> None:
     assert attempt(environment.hang) == {"error": "an earlier call has not returned yet"}
     assert broken(environment).startswith("the tool 'hang': TimeoutError")
     environment.reset()
-    assert broken(environment) == "a tool of an earlier rollout still has not returned"
+    assert broken(environment) == "a tool from an earlier rollout has not returned yet"
     (thread,) = journal_of(environment).hanging  # type: ignore[union-attr]
     freed.set()
     thread.join(60)

@@ -211,7 +211,7 @@ def test_functions_get_trajectories(reward: rk.Reward, expected: list[float]) ->
 
 
 def test_an_annotation_that_says_something_else_is_refused() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=r"it is annotated str, but it gets an rk\.Trajectory"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"it is annotated str, but it receives an rk\.Trajectory"):
 
         @rk.reward
         def wrong(trajectory: str) -> float:

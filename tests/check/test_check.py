@@ -112,7 +112,7 @@ def test_without_exploits() -> None:
         (
             {"reward": naive, "examples": [{"prompt": "a", "anser": "42"}]},
             rk.errors.BindingError,
-            "'naive' asks for the column 'answer'.*Columns: anser. Did you mean 'anser'",
+            "'naive' needs the column 'answer'.*Columns: anser. Did you mean 'anser'",
         ),
         ({"examples": []}, rk.errors.BindingError, "at least one row"),
         ({"examples": [{"answer": ["no number"]}]}, rk.errors.CoercionError, "answer"),

@@ -94,10 +94,10 @@ def test_lines_that_a_reward_of_form_may_see() -> None:
 def test_long_remarks_where_the_code_cuts_texts() -> None:
     plain: dict[str, Any] = {"good": ["It is 42", "It is 7"], "bad": ["It is 41", "It is 8"]}
     found = worn(cuts, **plain)
-    behind = found["with a long remark behind it"]
+    behind = found["with a long remark after it"]
     assert behind.text.startswith("It is 42\nI have checked")
     assert len(behind.text) > 300 > len(behind.control)
-    assert behind.hint == "the code cuts texts to 300 characters"
+    assert behind.hint == "the code truncates text to 300 characters"
     assert found["with a long remark before it"].text.endswith("\nIt is 42")
     assert not any("remark" in name for name in texts(guarded, **plain))
 

@@ -88,7 +88,7 @@ def test_a_sound_reward_takes_a_few_lines() -> None:
 
 def test_a_reward_without_right_completions_is_not_called_sound() -> None:
     text = str(a_report(exploits=NO_GOOD, separates_good_from_bad=NO_GOOD, gate_dominance="it has no gate"))
-    assert "Not tried, since no correct completions are known: exploits, separates_good_from_bad." in text
+    assert "Not tried, because no correct completions are known: exploits, separates_good_from_bad." in text
     assert text.endswith("  no fault found, but no correct completions were given: 1 held; 1.2 s, seed 7")
 
 
@@ -172,9 +172,9 @@ def test_a_completion_that_kills_the_process_is_shown_once() -> None:
     results = tuple(LawResult(law, "broken", findings=(ends,)) for law in ("total", "finite", "bounded"))
     section = Section(Report("dies", results))
     assert text_of([section]).count("reproduce ") == 1
-    assert "  not done  finite, bounded: the process died again" in text_of([section])
+    assert "  not done  finite, bounded: the process crashed again" in text_of([section])
     assert section.verdict.startswith("BROKEN: 1 finding in 1 law, 0 held, 2 not done")
-    assert page_of([section]).count("the process died again") == 2
+    assert page_of([section]).count("the process crashed again") == 2
 
 
 def test_a_finding_is_shown_under_the_law_that_it_breaks() -> None:

@@ -1,4 +1,4 @@
-"""Subject: scores of any completion, also with exceptions, and facts known without scoring."""
+"""Subject: scores of any completion, also with exceptions, but and facts known without it scoring."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_a_reward_whose_column_is_missing_is_named_and_the_others_are_checked(gi
     reasons = {one.name: one for one in found.left_out}
     assert reasons["of_tests"].certain
     assert "'tests'" in reasons["of_tests"].reason
-    assert reasons["of_info"] == LeftOut("of_info", "it asks for the column 'info', which the examples lack", True)
+    assert reasons["of_info"] == LeftOut("of_info", "it reads the column 'info', which the examples do not have", True)
     assert not reasons["contents"].certain
     assert main(["check", str(gist), "--laws", "gold_gets_the_maximum"]) == 2  # no fault, but two were not checked
     assert "of_tests" in capsys.readouterr().out.splitlines()[-2]
@@ -207,7 +207,7 @@ def test_pytest_fails_on_a_reward_that_cannot_be_checked(pytester: pytest.Pytest
     pytester.makepyfile(rewards=GIST + NEEDY)
     result = pytester.runpytest("--rewardkit", "rewards.py", "-k", "of_ or contents")
     result.assert_outcomes(failed=2, skipped=1)
-    result.stdout.fnmatch_lines_random(["*not checked: it asks for the column 'info'*"])
+    result.stdout.fnmatch_lines_random(["*not checked: it reads the column 'info'*"])
 
 
 UNCHANGED = """

@@ -84,7 +84,7 @@ def test_there_are_wrong_answers_to_every_gold(gold: str, value: Any) -> None:
 def test_honest_mistakes_come_before_tricks() -> None:
     wrong = wrong_answers("42", "42", others=["7"])
     assert wrong[0] == Wrong("97", "wrong", "another number of the same length", honest=True)
-    assert Wrong("7", "wrong", "the gold answer of another example", honest=True) in wrong
+    assert Wrong("7", "wrong", "another example's gold answer", honest=True) in wrong
     assert {"nan", "4", "2", "1428", "42000000", "", "..."} <= {one.text for one in wrong if not one.honest}
 
 
@@ -98,17 +98,17 @@ def test_honest_mistakes_come_before_tricks() -> None:
         ("C", "all options joined", "ABCDE"),
         ("B", "a word that begins with the letter", "Because not sure"),
         ("red, green, blue", "the first item alone", "red"),
-        ("[1, 2, 3]", "a right first item, the rest wrong", "[1, 6, 8]"),
+        ("[1, 2, 3]", "a correct first item, the rest incorrect", "[1, 6, 8]"),
         ("[1, 2]", "another last item", "[1, 5]"),
         ("[1, 2]", "True for 1", "[True, 2]"),
         ("2 cups and 3 spoons", "another number in it", "2 cups and 7 spoons"),
         ("name = 'Ada'", "another quoted text in it", "name = 'window'"),
         ("the quick brown fox", "the first word", "the"),
-        ("one\ntwo", "a right first line, the rest wrong", "one\nwrong"),
+        ("one\ntwo", "a correct first line, the rest incorrect", "one\nwrong"),
         ("1/2", "its marks replaced by letters", "1x2"),
         ("12 34", "a digit moved to its neighbor", "123 4"),
         ("select a from t where age < 30", "its comparison reversed", "select a from t where age > 30"),
-        ("Lisbon", "its letters in another order", "nobsiL"),
+        ("Lisbon", "its letters in a different order", "nobsiL"),
         ('{"a": 1}', "null for each value", '{"a": null}'),
     ],
 )

@@ -47,7 +47,7 @@ def test_it_comes_from_a_variable_or_a_file(
 def test_a_token_in_the_command_line_warns(capsys: pytest.CaptureFixture[str]) -> None:
     assert token("--token", "visible") == "visible"
     said = capsys.readouterr().err
-    assert "list of its processes" in said
+    assert "process list" in said
     assert "visible" not in said
     assert token("--token", "none", default=lambda: "auto") is None
     assert capsys.readouterr().err == ""

@@ -47,7 +47,7 @@ def test_all_reports_are_written_and_a_limit_decides(capfd: pytest.CaptureFixtur
     files = ["--json", "out/a.json", "--html", "a.html", "--markdown", "a.md"]
     assert main([*command, *files, "--max-flips", "30%", "--max-new-failures", "0"]) == 0
     said = capfd.readouterr().out
-    assert said.startswith("1 of 4 completions get a different total and 1 (25.0%) flip")
+    assert said.startswith("1 of 4 completions get a different total, and 1 (25.0%) flip")
     assert "rows.jsonl\nsize  4 completions, 1 group\n" in said
     assert json.loads(Path("out/a.json").read_text(encoding="utf-8"))["groups"]["flips"] == 1
     assert "The answer is 42" in Path("a.html").read_text(encoding="utf-8")
@@ -176,4 +176,4 @@ def test_the_reward_that_a_training_started_with_is_in_its_record(run: str, capf
     assert "version 0" in capfd.readouterr().err
     packed.unlink()
     assert main(["diff", f"{run}@0", f"{run}@1", *COLUMNS]) == 2
-    assert f"{run}\n" in capfd.readouterr().err
+    assert f"pass {run} to compare with the recorded scores\n" in capfd.readouterr().err

@@ -68,7 +68,7 @@ def test_rows_with_the_same_fault_are_one_line_with_a_count(tmp_path: Path, caps
     out = " ".join(capsys.readouterr().out.split())
     assert "300 rows have errors (rows are numbered from 0): 300 rows: number: column 'answer': '1 euros, " in out
     assert "Fix the data, or pass gold= with an extractor" in out  # nothing is cut in the middle
-    assert "(first: row 1; the values of the others differ)" in out
+    assert "(first: row 1; the other rows have different values)" in out
     assert out.count("euros") == 2  # the value and its part that cannot be read, of one row
     errors = [row.get("error") for _, row in rows_of(tmp_path / "out.jsonl")]
     assert errors[0] is None
@@ -135,7 +135,7 @@ def test_an_interrupted_command_says_how_to_continue(
     given = ["score", data, "--reward", f"{replayed.TARGET}quota", "--out", str(out), "--resume"]
     monkeypatch.setenv("REPLAYED_STOPS", "1")
     assert main(given) == 2
-    assert "512 completions are scored: add --resume to continue with the others" in capsys.readouterr().err
+    assert "512 completions have been scored: add --resume to score the others" in capsys.readouterr().err
     monkeypatch.delenv("REPLAYED_STOPS")
     assert main(given) == 0
     assert len(out.read_text().splitlines()) == 600

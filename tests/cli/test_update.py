@@ -81,7 +81,7 @@ def test_an_answer_is_printed_as_a_table(run: Path, capsys: Any) -> None:
     assert code == 0
     assert "update 1: weights.exact=0.5, thresholds.tags_gate=linear(0.5, 1)" in err
     change = "weights.exact: 0.5 replaces linear(0.0, 1.0, end=0.5), thresholds.tags_gate: linear(0.5, 1) replaces 1.0"
-    assert f"{change}\napplied: version 1 from step 7 on" in out
+    assert f"{change}\napplied: version 1 starting at step 7" in out
     assert change in update(capsys, str(run), "--history")[1]
     assert [line.split() for line in out.splitlines() if line.strip().startswith(("late", "total"))] == [
         ["late", "-", "0.5"],
@@ -132,7 +132,7 @@ def test_a_run_without_a_training_is_reported(run: Path, capsys: Any) -> None:
     for folder in ("updates", "scores", "metrics", "attempts"):
         if (run / folder).is_dir():
             os.utime(run / folder, (time.time() - 7300, time.time() - 7300))
-    assert cli._alive(Mailbox(run)) == "The training does not seem to be running: it last wrote 2 hours ago. "
+    assert cli._alive(Mailbox(run)) == "The training run does not seem to be active: it last wrote 2 hours ago. "
     (run / "run.json").write_text(json.dumps(info | {"finished": "2026-01-01T00:00:00+00:00"}))
     code, out, err = update(capsys, str(run), "--rollback")
     assert (code, out) == (2, "")
@@ -179,7 +179,7 @@ def test_impossible_requests_are_refused_and_not_sent(run: Path, capsys: Any, ar
 def test_a_folder_without_a_training_is_refused(tmp_path: Path, capsys: Any) -> None:
     code, _, err = update(capsys, str(tmp_path / "no"), "--rollback")
     assert code == 2
-    assert "takes updates" in err
+    assert "accepts updates" in err
     assert not (tmp_path / "no").exists()
 
 

@@ -328,9 +328,9 @@ def trl_function(completions: list[str], **kwargs: Any) -> list[float]:
         (of_progress, "progress"),
         (logging, "logs"),
         (rk.from_trl(trl_function), "whole batch"),
-        (slow + rk.number("answer"), "combines others"),
-        (0.5 * slow, "combines others"),
-        (rk.gate(slow, slow), "combines others"),
+        (slow + rk.number("answer"), "combines other rewards"),
+        (0.5 * slow, "combines other rewards"),
+        (rk.gate(slow, slow), "combines other rewards"),
         (rk.diversity(), "whole group"),
     ],
 )

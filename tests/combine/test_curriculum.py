@@ -275,7 +275,7 @@ Build = Callable[[], object]
         (lambda: rk.Stage("a", wrong), r"stage 'a': reward must be a reward.*Call it.*curriculum\(\.\.\.\)"),
         (lambda: rk.Stage("a", form, until=1), r"stage 'a': until=1 .*did you mean 1\.0"),
         (lambda: rk.Stage("a", form, until=0.0), "stage 'a': until=0, so the stage never counts"),
-        (lambda: rk.Stage("a", form, until=linear(1.0, 0.0)), "ends at 0, so later stages never count in full"),
+        (lambda: rk.Stage("a", form, until=linear(1.0, 0.0)), "ends at 0, so later stages never count fully"),
         (lambda: rk.Stage("a", form, until=30.0), "write an int: 30"),
         (
             lambda: rk.Stage("a", form, until="half"),

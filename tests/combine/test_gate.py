@@ -145,7 +145,7 @@ def test_failing_never_beats_passing_if_otherwise_is_not_above_the_lowest_then(
     inside = C.clip(0.25, 1) if otherwise > 0 else 2 * C - 1 * C.clip(0.5, 1)
     assert otherwise <= inside.bounds[0]
     tree = rk.gate(dict(conditions), inside, otherwise=otherwise)
-    assert not [trap for trap in Scorer(tree).traps() if "failing can beat passing" in trap]
+    assert not [trap for trap in Scorer(tree).traps() if "failing may score higher than passing" in trap]
     totals = rk.score(tree, completions).total
     opened = [
         all(
@@ -177,7 +177,7 @@ def said(completion: str, reward: rk.Reward) -> str:
         (lambda: wrong((A, 0.5), then), "gate: when must be a reward, got 0.5"),
         (lambda: wrong([A, B], "then"), "gate: then must be a reward"),
         (lambda: rk.gate({A: 0.5}, then, threshold=0.5), "already has its own threshold"),
-        (lambda: rk.gate({A: 0.5}, then, soft=True), "a soft gate multiplies, so it has no threshold"),
+        (lambda: rk.gate({A: 0.5}, then, soft=True), "a soft gate multiplies scores, so it has no threshold"),
         (lambda: rk.gate({A: 2.0}, then), "never reached"),
         (lambda: wrong({A: "high"}, then), "gate: threshold must be a number"),
         (lambda: wrong({A, B}, then), "gate: when must be a reward"),
@@ -186,7 +186,10 @@ def said(completion: str, reward: rk.Reward) -> str:
         (lambda: rk.gate(when, then, threshold=1.1), "never reached"),
         (lambda: rk.gate(when, then, threshold=float("nan")), "must be finite"),
         (lambda: rk.gate(when, then, otherwise=float("inf")), "must be finite"),
-        (lambda: rk.gate(when, then, threshold=0.5, soft=True), "a soft gate multiplies, so it has no threshold"),
+        (
+            lambda: rk.gate(when, then, threshold=0.5, soft=True),
+            "a soft gate multiplies scores, so it has no threshold",
+        ),
         (lambda: rk.gate(signed, then, soft=True), r"within \[0, 1\]"),
         (lambda: wrong(float, then), "gate: when must be a reward"),
         (lambda: wrong(when, 1.0), "gate: then must be a reward"),

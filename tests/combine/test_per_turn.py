@@ -295,9 +295,9 @@ def test_a_cut_turn_is_cut_by_itself_too() -> None:
 )
 def test_pay_for_easy_turns_is_reported(reduce: Any, options: Any, warned: bool) -> None:
     traps = rk.Scorer(rk.per_turn(share, reduce=reduce, **options)).traps()
-    assert any("gains by taking further turns" in trap for trap in traps) is warned
+    assert any("gains from additional turns" in trap for trap in traps) is warned
     penalty = rk.per_turn(said.clip(-1.0, 0.0), reduce=reduce, **options)
-    assert not any("further turns" in trap for trap in rk.Scorer(penalty).traps())
+    assert not any("additional turns" in trap for trap in rk.Scorer(penalty).traps())
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def tokens(completion_ids: list[int]) -> float:
         (lambda: rk.per_turn(share, reduce=AVERAGE), "reduce must be one of"),
         (lambda: rk.per_turn(share, reduce=MEN), "Did you mean 'mean'"),
         (lambda: rk.per_turn(share, reduce="last", score_of=ALL), 'score_of must be "turns" or "prefixes"'),
-        (lambda: rk.per_turn(share, reduce="progress", score_of="turns"), "so it must score prefixes"),
+        (lambda: rk.per_turn(share, reduce="progress", score_of="turns"), "so it needs prefixes"),
         (lambda: rk.per_turn(share, reduce="last", discount=0.9), "discount=0.9 applies only"),
         (lambda: rk.per_turn(share, reduce="progress", discount=0.0), "discount must be greater than 0"),
         (lambda: rk.per_turn(share, reduce="progress", discount=1.1), "discount must be greater than 0"),

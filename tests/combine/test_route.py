@@ -92,6 +92,6 @@ def test_group_rewards_see_the_group_of_their_task() -> None:
 def test_a_key_of_another_type_is_explained() -> None:
     with pytest.raises(
         rk.RewardFailure,
-        match=r"row 0 has '1', which is not one of 1, 2\. The cell is of type str, .* int",
+        match=r"row 0 has '1', which is not one of 1, 2\. The cell has the type str, .* int",
     ):
         rk.score(rk.route({1: rk.exact("answer"), 2: rk.tags("a")}, by="level"), ["x"], level=["1"], answer=["x"])

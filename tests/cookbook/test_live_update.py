@@ -53,7 +53,7 @@ def test_the_walk(tmp_path: Path) -> None:
         ("a mistake", "refused"),
         ("back to the version before", "applied"),
     ]
-    assert "asks for the column 'invoice'" in done.stdout
+    assert "needs the column 'invoice'" in done.stdout
     versions = re.findall(r"^([0-9a-f]{16}) ", done.stdout, re.MULTILINE)
     assert len(versions) == 4
     assert versions[1] == versions[3] != versions[2] != versions[0]

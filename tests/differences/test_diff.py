@@ -115,7 +115,7 @@ def test_the_verdict_says_what_a_training_would_notice() -> None:
     assert found.gradients.rewarded == 2
     assert (found.gradients.silent_before, found.gradients.silent_after) == (1, 1)
     assert [one.row for one in found.examples] == [1, 6]
-    assert found.verdict == "2 of 12 completions get a different total and 2 (16.7%) flip the sign of their advantage."
+    assert found.verdict == "2 of 12 completions get a different total, and 2 (16.7%) flip the sign of their advantage."
 
 
 def test_a_component_under_another_name_is_recognized() -> None:
@@ -251,7 +251,7 @@ def test_completions_on_which_everything_abstains_have_no_total() -> None:
 
 def test_totals_may_change_without_any_advantage() -> None:
     found = rk.diff(exact, exact + 0.5 * rk.monitor(short) + rk.contains(none="cat"), ROWS)
-    assert found.verdict == "12 of 12 completions get a different total and no advantage changes."
+    assert found.verdict == "12 of 12 completions get a different total, and no advantage changes."
 
 
 @pytest.mark.parametrize("data", [["42"], [{"completion": "42"}, None]])

@@ -65,7 +65,7 @@ EXTRAS = {
     'rk.open_run("run")': "recording and reading runs needs",
     'rk.to_trl(exact, record="run")': "recording and reading runs needs",
     'exact.plot_schedules()': "plot_schedules needs",
-    'rk.from_reasoning_gym("chain_sum")': "a task of reasoning-gym needs",
+    'rk.from_reasoning_gym("chain_sum")': "a reasoning-gym task needs",
     'rewardkit.testing.strategies': "rewardkit.testing.strategies needs",
 }  # fmt: skip
 TRAINERS = {

@@ -34,7 +34,7 @@ def test_stops_once_the_window_is_full_and_the_share_above_the_limit() -> None:
     for _ in range(19):
         assert breaker.add(counts(100, failed=100), ["judge"]) is None
     stop = breaker.add(counts(100, failed=100), ["judge"])
-    assert "'judge' failed on 2,000 of 2,000 completions of the last 20 batches, more than 5%" in str(stop)
+    assert "'judge' failed on 2,000 of 2,000 completions in the last 20 batches, more than 5%" in str(stop)
 
 
 def test_the_worst_components_are_named() -> None:
@@ -222,7 +222,7 @@ def test_a_training_that_ends_sooner_says_its_faults_last(tmp_path: Path, caplog
     trainer = tiny.trainer(tmp_path, functions)
     trainer.train()
     said = [record.getMessage() for record in caplog.records if record.name == "rewardkit"][-1]
-    assert said.startswith("this training ended before failure_window=20 batches were scored: 'moody' errored on ")
+    assert said.startswith("this training run ended before failure_window=20 batches were scored: 'moody' errored on ")
     assert said.endswith("of 24 completions")
     assert functions.faults(trainer) in said
     assert said in rk.open_run(tmp_path / "run").logs().df().message.tolist()

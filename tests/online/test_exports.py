@@ -90,8 +90,8 @@ def test_a_target_loads_its_reward(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (None, "verl is not installed here, so its version is not checked. Tested with 0.8.0, 0.9.1."),
         (
             "1.0",
-            "verl 1.0 is installed, but the adapter is tested with 0.8.0, 0.9.1: compare a few scores by hand before "
-            "you train.",
+            "verl 1.0 is installed, but the adapter was tested with 0.8.0, 0.9.1: compare a few scores by "
+            "hand before you train.",
         ),
     ],
 )

@@ -136,7 +136,7 @@ def test_the_breaker_looks_back_on_rows_whatever_the_size_of_a_batch(size: int) 
     calls = -(-1_280 // size)
     for _ in range(calls - 1):
         own.score([Row("a") for _ in range(size)])
-    with pytest.raises(rk.RewardFailure, match=r"on 1,\d+ of 1,\d+ completions of the last 20 batches"):
+    with pytest.raises(rk.RewardFailure, match=r"on 1,\d+ of 1,\d+ completions in the last 20 batches"):
         own.score([Row("a") for _ in range(size)])
 
 

@@ -308,7 +308,7 @@ def test_examples_are_tried_at_once() -> None:
     own.probe([{"answer": 3}, {"answer": "4", "unit": "m"}, {"answer": 3, "prompt": "?"}])
     with pytest.raises(RewardDefinitionError, match=r"examples= is empty: pass rows from the dataset, such as \[\{"):
         own.probe([])
-    with pytest.raises(BindingError, match="asks for the column 'answer'"):
+    with pytest.raises(BindingError, match="needs the column 'answer'"):
         own.probe([{"answer": 3}, {"solution": 3}])
     with pytest.raises(CoercionError, match="'x' is not a float"):
         own.probe([{"answer": "x"}])

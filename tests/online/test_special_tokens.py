@@ -87,7 +87,7 @@ def test_a_real_tokenizer_is_read(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("wrong", ["<|im_end|>", 5, None, [""], [5], ["<s>", None]])
 def test_what_is_neither_a_tokenizer_nor_texts_is_refused(wrong: Any) -> None:
-    with pytest.raises(RewardTypeError, match=re.escape("special_tokens= takes ")):
+    with pytest.raises(RewardTypeError, match=re.escape("special_tokens= must ")):
         SpecialTokens.of(wrong)
 
 

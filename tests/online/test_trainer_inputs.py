@@ -69,7 +69,11 @@ REFUSED: dict[str, tuple[rk.Reward, str]] = {
     "prompts of TRL": (rk.from_trl(trl), "'trl' asks for 'prompt'"),
     "ids": (counts, "asks for 'completion_ids'"),
     "ids of TRL": (rk.from_trl(trl_ids), "'trl_ids' asks for 'completion_ids'"),
-    "schedule": (LINEAR * right, r"follows training progress \(linear\(0, 1\)\), but the step does not arrive"),
+    "schedule": (
+        LINEAR * right,
+        r"follows training progress \(linear\(0, 1\)\), but the trainer "
+        r"does not pass the step",
+    ),
     "curriculum": (rk.curriculum([Stage("a", right, until=0.5), Stage("b", waits)]), "follows training progress"),
     "progress": (waits, r"follows training progress \('waits' reads it\)"),
     "state of TRL": (rk.from_trl(trl_state), r"follows training progress \('trl_state' reads it\)"),
@@ -77,7 +81,7 @@ REFUSED: dict[str, tuple[rk.Reward, str]] = {
     "rank": (rk.rank_in_group(right), "compares completions"),
     "batch": (
         right + rk.normalize(may_ask, by="batch"),
-        "compares completions, but a batch of the trainer never arrives as a whole",
+        "compares completions, but the trainer's batch never arrives as a whole",
     ),
 }
 
@@ -103,13 +107,14 @@ def test_schedules_that_follow_the_scores_are_refused() -> None:
 
 
 def test_a_batch_of_the_trainer_never_arrives() -> None:
-    with pytest.raises(RewardDefinitionError, match=r"all: .* compares completions, but a batch"):
+    with pytest.raises(RewardDefinitionError, match=r"all: .* compares completions, but the trainer's batch"):
         ALL.check(Scorer(rk.normalize(right, by="batch")))
 
 
 def test_a_prompt_that_is_optional_is_missed_with_a_warning() -> None:
     with pytest.warns(
-        rk.errors.RewardKitWarning, match="'may_ask' asks for 'prompt', which does not arrive .* scores without"
+        rk.errors.RewardKitWarning,
+        match="'may_ask' asks for 'prompt', which does not arrive .* scores completions without it",
     ):
         TrainerInputs("any", prompt=False).check(Scorer(may_ask))
     with warnings.catch_warnings():
@@ -135,6 +140,6 @@ def test_a_function_of_the_whole_batch_needs_the_batch() -> None:
     def longest(completion: list[str]) -> list[float]:
         return [float(len(one) == max(map(len, completion))) for one in completion]
 
-    with pytest.raises(rk.RewardDefinitionError, match="'longest' compares completions, but a batch"):
+    with pytest.raises(rk.RewardDefinitionError, match="'longest' compares completions, but the trainer's batch"):
         TrainerInputs("any").check(rk.Scorer(longest))
     TrainerInputs("any", batch=True).check(rk.Scorer(longest))

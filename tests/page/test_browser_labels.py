@@ -101,7 +101,7 @@ def test_labels_are_saved_as_data_examples_and_regression_cases(window: Visit, t
     window.until(pressed("left", "exploit"))
     line = window.page.locator(".labels-line")
     line.get_by_text("exploits", exact=True).click()
-    window.page.get_by_text("a case needs a correct completion of the same prompt").wait_for()
+    window.page.get_by_text("a case needs a correct completion for the same prompt").wait_for()
     window.page.keyboard.press("Shift+Y")
     window.until(pressed("right", "good"))
     window.until("document.querySelector('.labels-line').innerText.includes('2 labels')")

@@ -99,7 +99,7 @@ def test_a_batch_without_completions_is_not_recorded(tmp_path: Path) -> None:
 def test_mistakes_of_the_caller_raise_errors(tmp_path: Path) -> None:
     with pytest.raises(RewardKitError, match="a record of 4 completions has 3 prompts"):
         batch(prompts=["a"] * 3)
-    with pytest.raises(RewardKitError, match="the fingerprint becomes a file name"):
+    with pytest.raises(RewardKitError, match="the fingerprint is used as a file name"):
         Version("../../etc")
     with Recorder(tmp_path / "run") as recorder, pytest.raises(RewardTypeError, match="expected a Record"):
         recorder.record({"total": 1.0})  # type: ignore[arg-type]
@@ -211,7 +211,7 @@ def test_a_full_disk_loses_only_the_batches_that_do_not_fit(
     monkeypatch.setattr(Files, "put", full)
     run = written(tmp_path, *map(batch, range(4)), compact_every=0)
     assert run.steps == [0, 3]
-    assert "Free some space or fix the disk" in caplog.text
+    assert "Free some space, or fix the disk" in caplog.text
     assert "Traceback" not in caplog.text
     assert {name for table in ("completions", "prompts", "logs") for name in files(tmp_path, table)} == {
         "a001-r000-00000000.parquet",
@@ -283,7 +283,7 @@ def test_a_folder_without_write_permission(tmp_path: Path, caplog: pytest.LogCap
         recorder.record(batch(1))
         recorder.flush()
         tmp_path.chmod(stat.S_IRWXU)
-    assert "Give this user permission to write there" in caplog.text
+    assert "Give this user permission to write to the folder" in caplog.text
 
 
 def test_a_bug_of_ours_is_reported_and_the_thread_continues(

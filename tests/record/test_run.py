@@ -182,7 +182,7 @@ def test_runs_below_a_folder_are_suggested(tmp_path: Path) -> None:
     with pytest.raises(NotARun, match=r"Did you mean \S+/record\?"):
         open_run(tmp_path / "demo" / "record" / "run.json")
     written(tmp_path / "other", batch())
-    with pytest.raises(NotARun, match=r"2 runs below it: \S+/demo/record, \S+/other$"):
+    with pytest.raises(NotARun, match=r"2 runs in subfolders: \S+/demo/record, \S+/other$"):
         open_run(tmp_path)
 
 
@@ -208,7 +208,7 @@ def test_a_file_is_not_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("schema", [0, -1, -(10**30)])
 def test_a_version_that_does_not_exist_is_refused(tmp_path: Path, schema: int) -> None:
     (tmp_path / "run.json").write_text(json.dumps({"schema": schema}))
-    with pytest.raises(RunError, match=f"version {schema} of the format, which does not exist"):
+    with pytest.raises(RunError, match=f"the format version {schema}, which does not exist"):
         open_run(tmp_path)
 
 

@@ -64,7 +64,7 @@ def test_no_claim(answer: str) -> None:
 
 def test_the_note_says_what_was_claimed() -> None:
     table = rk.score(REWARD, [[says("It is Booked.")]])
-    assert table.notes["no_claim_without_call"] == ["claims 'booked', but no call of book worked"]
+    assert table.notes["no_claim_without_call"] == ["claims 'booked', but no call to book succeeded"]
 
 
 def test_only_the_answer_claims() -> None:

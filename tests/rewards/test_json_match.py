@@ -132,7 +132,7 @@ def test_it_prints_as_it_was_written_and_is_pickled() -> None:
         ({"tolerance": -1}, "tolerance .*-1"),
         ({"relative": float("inf")}, "relative"),
         ({"extra": "free"}, 'extra .*"cost" or "allow"'),
-        ({"column": {"a": 1}}, "the name of the gold document's column"),
+        ({"column": {"a": 1}}, "the name of the column with the gold document"),
     ],
 )
 def test_bad_options_are_refused_when_made(options: dict[str, Any], problem: str) -> None:

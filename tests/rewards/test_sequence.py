@@ -209,7 +209,7 @@ def test_max_items_limits_listing_everything() -> None:
 
 def test_a_miss_says_what_is_wrong() -> None:
     table = rk.score(set_match("answer"), ["red, red, pink"], answer=[["red", "green"]])
-    assert table.notes["set_match"] == ["1 of 2 items, 2 too many"]
+    assert table.notes["set_match"] == ["1 of 2 items, but 2 too many"]
 
 
 # --- sequence_match

@@ -71,11 +71,11 @@ def of_calls(count: int, tool: str = "open") -> list[Message]:
         (rk.agents.calls_between(1, 1, form="messages"), WRITTEN, 0.0, "0 calls, expected 1 to 1"),
         (rk.agents.calls_between(0, 1), f"{WRITTEN}\n<tool_call>", 0.0, "2 calls, expected 0 to 1"),
         (rk.agents.tool_success("open"), OPENED, 1.0, ""),
-        (rk.agents.tool_success("open"), PENDING, 0.0, "no successful call of open"),
-        (rk.agents.tool_success("open", "pay"), OPENED, 0.0, "no successful call of pay"),
-        (rk.agents.tool_success("open", "pay", partial=True), OPENED, 0.5, "no successful call of pay"),
+        (rk.agents.tool_success("open"), PENDING, 0.0, "no successful call to open"),
+        (rk.agents.tool_success("open", "pay"), OPENED, 0.0, "no successful call to pay"),
+        (rk.agents.tool_success("open", "pay", partial=True), OPENED, 0.5, "no successful call to pay"),
         (rk.agents.tool_success("open", "open", partial=True), OPENED, 1.0, ""),
-        (rk.agents.tool_success("open"), [asks(("open", {}))], 0.0, "no successful call of open"),
+        (rk.agents.tool_success("open"), [asks(("open", {}))], 0.0, "no successful call to open"),
         (rk.agents.tool_success("open"), [*PENDING[:2], *OPENED], 1.0, ""),
         (rk.agents.tool_errors(), OPENED, 0.0, ""),
         (rk.agents.tool_errors(), WRITTEN, 0.0, ""),
@@ -104,7 +104,7 @@ def test_finished_knows_which_completions_were_cut() -> None:
     batch = rk.Batch([OPENED, OPENED, "text"], rollouts=RolloutInfo(cut=[True, False, True]))
     table = rk.Scorer(rk.agents.finished()).score(batch)
     assert table.total.tolist() == [0.0, 1.0, 0.0]
-    assert table.notes["finished"] == ["it ran into the token limit", "", "it ran into the token limit"]
+    assert table.notes["finished"] == ["it reached the token limit", "", "it reached the token limit"]
 
 
 def test_an_answer_beside_a_waiting_call_is_paid_only_without_the_gate() -> None:

@@ -271,7 +271,7 @@ def test_the_repr_of_a_schedule_is_its_expression() -> None:
         (lambda: polynomial(0, 1, power=0), "power must be greater than 0"),
         (lambda: polynomial(0, 1, power=math.inf), "power must be finite"),
         (lambda: exponential(0, 1), "from 0 to 1"),
-        (lambda: exponential(-1, 1), "Both must be positive, or both negative"),
+        (lambda: exponential(-1, 1), "Both values must be positive, or both must be negative"),
         (lambda: wrong.exponential("1", 1), "initial must be a number"),
         (lambda: sigmoid(0, 1, steepness=0), "steepness must be greater than 0"),
         (lambda: sigmoid(0, 1, steepness=-5), "steepness must be greater than 0"),

@@ -126,7 +126,7 @@ def test_several_turns_have_calls_for_each(tmp_path: Path) -> None:
         (question(), {"id": "simple_0", "ground_truth": ["Zhang Yiming"]}, "'Zhang Yiming', not a call"),
         (question(), {"id": "simple_0", "ground_truth": [["cd("]]}, r"cannot read the call 'cd\("),
         (question(), {"id": "simple_0", "ground_truth": [["cd(f(1))"]]}, "cannot read the call"),
-        (question(), {"id": "simple_0", "ground_truth": [["cd('a')"]]}, "no names for 1 arguments"),
+        (question(), {"id": "simple_0", "ground_truth": [["cd('a')"]]}, "has 1 arguments without names"),
         (question(), {"id": "simple_0"}, r"a\.json, line 1: no 'ground_truth'"),
         (question(question="Book a table."), {"id": "simple_0", "ground_truth": []}, "no 'question'"),
         (question(question=[{"role": "user"}]), {"id": "simple_0", "ground_truth": []}, "a list of turns"),
@@ -135,7 +135,7 @@ def test_several_turns_have_calls_for_each(tmp_path: Path) -> None:
         (
             {"id": "simple_0", "question": QUESTION, "involved_classes": ["MathAPI"]},
             {"id": "simple_0", "ground_truth": []},
-            "Copy the folder multi_turn_func_doc",
+            "Copy BFCL's folder multi_turn_func_doc",
         ),
         (
             {"id": "simple_0", "question": QUESTION, "involved_classes": ["MemoryAPI"]},

@@ -232,7 +232,7 @@ def test_a_completion_that_ends_its_process_loses_only_its_row(tmp_path: Path) -
     report = score("deadly", data, out, 2)
     found = parquet.read_table(out)
     ((row, error),) = [(row, error) for row, error in enumerate(found["error"].to_pylist()) if error is not None]
-    assert (row, error.startswith("the process that scored it died")) == (25, True)
+    assert (row, error.startswith("the process that scored it crashed")) == (25, True)
     assert found["total"].to_pylist()[:8] == [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
     assert found["completion"].to_pylist() == [row["completion"] for row in listed]
     assert (report.rows, report.faulty) == (60, 1)

@@ -31,7 +31,7 @@ def test_rows_with_other_values_are_one_kind() -> None:
     lines = listed(*(COERCION.format(column="answer", value=value) for value in values))
     assert lines == [
         "6 rows: reward 'number': column 'answer': 'many' is not a number. Fix the data. "
-        "(first: row 0; the values of the others differ)"
+        "(first: row 0; the other rows have different values)"
     ]
 
 
@@ -62,7 +62,7 @@ def test_messages_without_quotes_are_merged_by_exception_where_they_are_many() -
     many = [f"close: raised ValueError: no price for {fruit}s{'x' * row}" for row in range(9) for fruit in fruits]
     lines = listed("far: raised KeyError: 'x'", *many)
     assert counts(lines) == [36, 1]
-    assert "no price for appless (first: row 1; the values of the others differ)" in lines[0]
+    assert "no price for appless (first: row 1; the other rows have different values)" in lines[0]
 
 
 def test_a_million_kinds_take_bounded_space() -> None:

@@ -139,7 +139,7 @@ def test_patterns_lists_and_addresses_are_read_in_order(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no file matches"):
         saved(str(tmp_path / "*.csv"))
     (tmp_path / "c.parquet").write_bytes(b"")
-    with pytest.raises(DataError, match="in two commands"):
+    with pytest.raises(DataError, match="with two commands"):
         saved([tmp_path / "a.jsonl", tmp_path / "c.parquet"])
     memory = fsspec.filesystem("memory")
     memory.pipe("/parts/a.jsonl", b'{"completion": "1"}\n')

@@ -135,7 +135,7 @@ def test_errors_that_affect_all_rows_stop_the_replay() -> None:
 @pytest.mark.parametrize(
     ("name", "rows", "sources", "error", "message"),
     [
-        ("number", [{"completion": "1", "anser": "1"}], {}, BindingError, r"asks for the column 'answer'.*'anser'"),
+        ("number", [{"completion": "1", "anser": "1"}], {}, BindingError, r"needs the column 'answer'.*'anser'"),
         (
             "number",
             [{"text": "1", "answer": "1"}],

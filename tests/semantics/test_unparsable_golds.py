@@ -217,7 +217,9 @@ def batches(*golds: list[str], reward: rk.Reward | None = None) -> list[str]:
 
 def test_40_a_column_of_which_the_first_batch_reads_nothing_stops_the_run() -> None:
     (error,) = batches(["x", "y"] * 4)
-    assert error.startswith("reward 'number' reads no gold answer in its first batch: column 'answer': 'x' cannot be")
+    assert error.startswith(
+        "reward 'number' cannot read any gold answer in its first batch: column 'answer': 'x' cannot be"
+    )
     assert batches(["x", "1", "y"], ["x", "y"]) == ["", ""]
     tolerant = rk.number("answer", on_unparsable_gold="fail") + rk.exact("answer")
     assert batches(["x", "y"], ["x", "y"], reward=tolerant) == ["", ""]
@@ -228,7 +230,7 @@ def test_40_a_batch_with_one_gold_leaves_it_to_the_second() -> None:
     for other in ("x", "y"):
         first, second = batches(["x"] * 8, [other] * 8)
         assert first == ""
-        assert "reads no gold answer in its first batch" in second
+        assert "cannot read any gold answer in its first batch" in second
 
 
 def test_40_a_component_that_comes_later_has_a_first_batch_of_its_own() -> None:
@@ -259,7 +261,7 @@ def test_40_a_new_version_of_a_reward_keeps_what_is_known_of_its_components() ->
     other = rk.choice("letter", options="CD").named("other")
     table = trained(other, ["1", "1"], letter=["x", "y"])
     error = columns.add(fault_counts(table).tolist(), list(table.components), unparsable_golds(table).copy)
-    assert "reward 'other' reads no gold answer" in str(error)
+    assert "reward 'other' cannot read any gold answer" in str(error)
 
 
 @given(st.lists(st.lists(st.sampled_from(["1", "x", "y"]), min_size=1, max_size=4), max_size=5))
@@ -346,7 +348,7 @@ def test_40_a_probe_lists_all_golds_that_cannot_be_read() -> None:
     with pytest.raises(CoercionError) as caught:
         row_scorer(examples=examples)
     lines = str(caught.value).splitlines()
-    assert lines[0] == "13 gold answers of examples= cannot be read:"
+    assert lines[0] == "13 gold answers in examples= cannot be read:"
     assert lines[1].startswith("  example 1: number: column 'answer': 'x' cannot be parsed")
     assert lines[-1] == "  ... and 3 more"
     row_scorer(rk.number("answer", on_unparsable_gold="fail"), examples=examples)

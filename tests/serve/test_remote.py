@@ -234,5 +234,5 @@ def test_a_gold_that_cannot_be_read_counts_as_one_here_too() -> None:
         assert np.isnan(table.total).tolist() == [False, True]
         assert [fault.unparsable for fault in table.faults] == [True]
         assert fault_counts(table)[:, 4].tolist() == [1, 0]
-        with pytest.raises(rk.errors.CoercionError, match="reads no gold answer in its first batch"):
+        with pytest.raises(rk.errors.CoercionError, match="cannot read any gold answer in its first batch"):
             rk.to_trl(remote)[0](completions=["4", "4"], prompts=["", ""], answer=["N/A", "none"])

@@ -19,8 +19,8 @@ GOOD = {"completion": "42", "columns": {"answer": "42"}}
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ({"completion": "42"}, "must have the same columns: one row has none, another row has answer"),
-        ({"completion": "die", "columns": {"answer": "42"}}, "its worker process died 3 times"),
+        ({"completion": "42"}, "must have the same columns, but one row has none, and another row has answer"),
+        ({"completion": "die", "columns": {"answer": "42"}}, "its worker process crashed 3 times"),
     ],
 )
 def test_a_bad_row_costs_only_its_own_group_the_scores(bad: dict[str, Any], why: str) -> None:

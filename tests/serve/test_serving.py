@@ -57,7 +57,7 @@ def test_a_failed_row_has_no_total_and_a_bug_scores_the_lowest_bound(server: Ser
 def test_a_row_that_kills_its_worker_costs_no_other_row_its_score(server: Served) -> None:
     found = server.score("42", "die", "41", *map(str, range(50)))
     assert [row["total"] is None for row in found] == [False, True] + [False] * 51
-    assert found[1]["reasons"] == ["its worker process died 3 times while it was scored"]
+    assert found[1]["reasons"] == ["its worker process crashed 3 times while the row was scored"]
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def meter(server: Served, name: str) -> float:
         (b'{"rows": [{"completion": "x", "colums": {}}]}', 422, "rows.0.colums: Extra inputs are not permitted"),
         (b'{"rows": [{"completion": "x"}], "num_generations": 2}', 422, "1 rows are not whole groups of that size"),
         (b'{"query": ["x"], "prompts": ["x"], "labels": ["x"]}', 422, "rows: Field required"),
-        (b'"' + b"x" * (1 << 20) + b'"', 413, "the body has 1,048,578 bytes, and at most 1,048,576 are read"),
+        (b'"' + b"x" * (1 << 20) + b'"', 413, "the body has 1,048,578 bytes, but at most 1,048,576 are accepted"),
     ],
 )
 def test_bad_requests_say_what_is_wrong(server: Served, body: bytes, status: int, said: str) -> None:

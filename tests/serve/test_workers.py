@@ -14,7 +14,7 @@ from tests.serve.served import Served, serving
 from tests.serve.test_serving import meter
 from tests.waiting import until
 
-DIED = ["its worker process died 3 times while it was scored"]
+DIED = ["its worker process crashed 3 times while the row was scored"]
 
 
 @pytest.fixture(scope="module")

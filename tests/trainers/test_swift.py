@@ -180,7 +180,7 @@ def test_one_row_is_not_broadcast() -> None:
 
 
 def test_names_of_ms_swift_are_refused() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="its own reward function"):
+    with pytest.raises(rk.RewardDefinitionError, match="already has a reward function"):
         rk.to_swift(judged.named("accuracy"))
 
 

@@ -234,7 +234,7 @@ Manager = rk.to_verl(step, manager=True)
         return await own.compute_score(sample("4", "4", **fields))
 
     assert asyncio.run(scored(tool_extra_fields={"min_global_steps": 6}))["reward_score"] == 6.0
-    with pytest.raises(BaseException, match="does not hand over the step"):
+    with pytest.raises(BaseException, match="does not pass the step"):
         asyncio.run(scored())
 
 

@@ -387,8 +387,8 @@ def test_target(annotation: Any, target: str) -> None:
         (list["NotYetThere"], "NotYetThere"),  # type: ignore[name-defined]  # noqa: F821
         (Unfinished, "Unfinished"),
         (5, "cannot be used"),
-        (Iterable[str], "Annotate a list"),
-        (Iterator, "Annotate a list"),
+        (Iterable[str], "Annotate the column as a list"),
+        (Iterator, "Annotate the column as a list"),
         (len, "PlainValidator"),
         (list[5], "PlainValidator"),  # type: ignore[valid-type]
         (Unchecked, "runtime_checkable"),

@@ -27,7 +27,7 @@ from rewardkit.tree.parameters import Parameter
 def test_a_missing_column_suggests_similar_names_and_replacements_for_trl_arguments(column: str, hint: str) -> None:
     namespace: dict[str, Any] = {}
     exec(f"def close({column}): return 1.0", namespace)
-    with pytest.raises(rk.errors.BindingError, match="reward 'close' asks for the column") as caught:
+    with pytest.raises(rk.errors.BindingError, match="reward 'close' needs the column") as caught:
         rk.score(rk.reward(namespace["close"]), ["a"], answer=["b"])
     assert column in str(caught.value)
     assert "Columns: answer." in str(caught.value)

@@ -188,7 +188,7 @@ def test_functions_without_kwargs_get_what_they_name() -> None:
 def test_a_missing_column_is_named(missing: Any, columns: dict[str, Any], says: str) -> None:
     reward = rk.from_trl(missing, name="asks")
     for tree in (reward, 0.5 * rk.from_trl(plain) + rk.gate(when=short, then=reward)):
-        with pytest.raises(rk.errors.BindingError, match=f"reward 'asks' asks for the column {says}"):
+        with pytest.raises(rk.errors.BindingError, match=f"reward 'asks' needs the column {says}"):
             rk.score(tree, ["a"], **columns)
 
 

@@ -59,7 +59,7 @@ def test_what_cannot_be_sent_is_named_with_what_to_do() -> None:
     code += "def locked(completion):\n    with LOCK:\n        return 1.0\nrk.score(locked, ['a'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert "RewardDefinitionError: reward 'locked' has a timeout" in done.stderr
-    assert "Put it into a file" in done.stderr
+    assert "Put the function into a file" in done.stderr
 
 
 def test_functions_of_modules_are_imported_by_name() -> None:

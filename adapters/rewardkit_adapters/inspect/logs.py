@@ -215,7 +215,7 @@ def log_rows(path: str | Path) -> Iterator[dict[str, Any]]:
         empty = False
         yield _row(sample)
     if empty:
-        raise DataError(f"{path}: the log has no samples. Pass a log of an evaluation that ran")
+        raise DataError(f"{path}: the log has no samples. Pass the log of an evaluation that has run")
 
 
 def _read_archive(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -245,7 +245,7 @@ def _parse_object(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: {name} is not JSON ({error}): {shorten(data[:200])}") from None
     if not isinstance(value, Mapping):
-        raise DataError(f"{path}: {name} is not an object but {shorten(value)}: this is not an inspect_ai log")
+        raise DataError(f"{path}: {name} is {shorten(value)} instead of an object, so this is not an inspect_ai log")
     return value
 
 

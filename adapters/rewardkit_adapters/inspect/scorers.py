@@ -168,8 +168,8 @@ def number(value: Any) -> float:
     converted = _number(value)
     if converted is None:
         raise InvalidReturn(
-            f"returned the value {shorten(value)}, which inspect_ai's metrics cannot convert to a number either",
-            "Pass value=, a function that does: rk.from_inspect(scorer, value={'A': 1.0, 'B': 0.0}.get)",
+            f"returned the value {shorten(value)}, which inspect_ai's metrics cannot convert to a number",
+            "Pass a function that converts it: rk.from_inspect(scorer, value={'A': 1.0, 'B': 0.0}.get)",
         )
     return converted
 
@@ -207,8 +207,8 @@ def _pick_value(value: Any, pick: Pick) -> Any:
     if pick not in keys:
         raise InvalidReturn(
             f"returned {description} {shorten(keys)}, "
-            + ("and none is picked" if pick is None else f"but not {pick!r}"),
-            f"Pass value={keys[0]!r}, or another of them, or a function of the value" if keys else "",
+            + ("but none of them is selected" if pick is None else f"but not {pick!r}"),
+            f"Pass value={keys[0]!r}, another one of them, or a function of the value" if keys else "",
         )
     return value[pick]
 
@@ -405,7 +405,7 @@ class Call:
                 raise _classify_error(error) from error
         if sandboxes.asked:
             raise RunStopped(
-                "the scorer needs the sandbox of a sample, which a completion does not have. Score it in inspect_ai, "
+                "the scorer needs a sample's sandbox, but a completion has no sandbox. Score it in inspect_ai, "
                 "or test code with rk.code_tests"
             )
         try:
@@ -476,13 +476,17 @@ def from_inspect(
         )
     label = _unqualified(scorer)
     if not is_async(scorer):
-        hint = f"It makes scorers: pass rk.from_inspect({label}())" if hasattr(scorer, "__registry_info__") else ""
+        hint = (
+            (f"It is a function that creates scorers. Pass its result: rk.from_inspect({label}())")
+            if hasattr(scorer, "__registry_info__")
+            else ""
+        )
         raise RewardTypeError(
             f"from_inspect: {label} is not an async function, so it is not a scorer. "
             f"{hint or 'A scorer is async def score(state, target)'}"
         )
     if not hashable(scorer):
-        raise RewardTypeError(f"from_inspect: {label} is not hashable, but a reward must be. Pass a function")
+        raise RewardTypeError(f"from_inspect: {label} is not hashable, but rewards must be hashable. Pass a function")
     fixed = None if on_error is None else policy_number(label, "on_error", on_error)
     options = [f"{key}={option!r}" for key, option in (("name", name), ("value", value)) if option is not None]
     options += [f"target={target!r}"] if target != "target" else []

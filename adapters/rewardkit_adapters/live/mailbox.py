@@ -268,7 +268,7 @@ class Mailbox:
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
-            raise _NothingToRead(f"it is longer than {MOST_BYTES:,} bytes")
+            raise _NothingToRead(f"it is larger than {MOST_BYTES:,} bytes")
         return text
 
     def _put(self, name: str, value: Mapping[str, Any]) -> None:

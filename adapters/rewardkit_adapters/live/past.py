@@ -90,7 +90,7 @@ def _load_first_reward(run: Path) -> Reward:
     from rewardkit.record.queries import first_version
     from rewardkit.record.run import open_run
 
-    advice = f"Pass the file of that reward at its git revision, or compare with the recorded scores: pass {run}"
+    advice = f"Pass that reward's file at its git revision, or pass {run} to compare with the recorded scores"
     opened = open_run(run)
     fingerprint = first_version(opened) or ""
     version, code = opened.version(fingerprint), opened.packed(fingerprint)
@@ -100,9 +100,9 @@ def _load_first_reward(run: Path) -> Reward:
     try:
         reward = pickle.loads(code)
     except Exception as error:
-        written = version.get("python", "another version")
+        written = version.get("python", "an unknown version")
         here = platform.python_version()
-        other = f" It was stored by Python {written}, and this is {here}." if written != here else ""
+        other = f" It was stored with Python {written}, but this is Python {here}." if written != here else ""
         raise RewardKitError(
             f"version 0 of {run} cannot be loaded: {type(error).__name__}: {shorten_line(str(error))}.{other} {advice}"
         ) from error

@@ -41,8 +41,8 @@ def get_config(run: Any) -> dict[str, Any]:
         if folder.is_dir() and is_starting(os.listdir(folder)):
             raise RewardKitError(first_batch_missing(str(folder)))
         raise RewardKitError(
-            f"{folder} is not the record of a training that takes updates. Train with "
-            "rk.to_trl(reward, record=...) and a local folder, and wait for the first batch"
+            f"{folder} is not the record of a training run that accepts updates. Train "
+            "with rk.to_trl(reward, record=...), where record= is a local folder, and wait for the first batch"
         )
     return current
 
@@ -112,8 +112,8 @@ def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any
     back = rollback is not False
     if (reward is not None) + bool(changes) + back != 1:
         raise RewardDefinitionError(
-            "an update changes one thing: pass another reward, or numbers (weights, thresholds, schedules), or a "
-            "rollback"
+            "an update makes only one kind of change: pass another reward, numbers (weights, thresholds, or "
+            "schedules), or a rollback"
         )
     if state_of(mailbox) == "finished":
         folder, target = shlex.quote(str(mailbox.folder.parent)), shlex.quote(reward or "reward.py:reward")
@@ -159,5 +159,5 @@ def mailbox_of(run: Any) -> Mailbox:
     if files is not None:
         run = files.root
     if not isinstance(run, (str, os.PathLike)):
-        raise RewardKitError(f"expected the folder of a record, got {shorten(run)}")
+        raise RewardKitError(f"expected the folder of a recorded run, got {shorten(run)}")
     return Mailbox(Path(run))

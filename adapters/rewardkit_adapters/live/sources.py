@@ -69,8 +69,8 @@ def _check_names(files: Iterable[str]) -> None:
         origin = getattr(sys.modules.get(top), "__file__", None)
         if top in sys.stdlib_module_names or (origin is not None and is_installed(Path(origin).resolve())):
             raise RewardDefinitionError(
-                f"{file} has the name of the installed module {top!r}, which it would replace in the whole training "
-                "run. Rename the file"
+                f"{file} has the same name as the installed module {top!r}, and would replace it in the "
+                "whole training run. Rename the file"
             )
 
 
@@ -83,7 +83,7 @@ def _module_root(path: Path) -> tuple[Path, str]:
     if names[-1] == "__init__":
         names.pop()
     if any("." in name for name in names):
-        raise RewardDefinitionError(f"{path} cannot be imported, because its name has a dot. Rename it")
+        raise RewardDefinitionError(f"{path} cannot be imported, because its name contains a dot. Rename the file")
     return folder, ".".join(names)
 
 
@@ -101,8 +101,8 @@ def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
     files[key] = text
     if sum(map(len, files.values())) > MOST_CHARACTERS:
         raise RewardDefinitionError(
-            f"the code of the reward, with its imports from {root}, has more than {MOST_CHARACTERS:,} characters. "
-            "Move data out of it, or install the modules that it imports"
+            f"the reward's code, including its imports from {root}, has more than {MOST_CHARACTERS:,} characters. "
+            "Move data out of the code, or install the modules that it imports"
         )
     for folder in path.relative_to(root).parents:
         package = root / folder / "__init__.py"
@@ -147,7 +147,7 @@ def write_sources(files: Sources, folder: Path) -> None:
     for name, text in files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise RewardDefinitionError(f"{shorten(name)} is outside the folder of the update")
+            raise RewardDefinitionError(f"{shorten(name)} is outside the update's folder")
         if _holds(path, text):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)

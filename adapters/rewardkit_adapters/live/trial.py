@@ -149,7 +149,7 @@ def _check_failures(scorer: Scorer, table: ScoreTable) -> None:
     ):
         reasons = [reason for component, reason in golds if component == name]
         if reasons and not readable and name not in tolerant(scorer):
-            raise CoercionError(f"reward {name!r} reads no gold answer in the last batch: {reasons[0]}")
+            raise CoercionError(f"reward {name!r} cannot read any gold answer in the last batch: {reasons[0]}")
         failures = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum() - unparsable)
         if 2 * failures > evaluated - unparsable:
             reasons = [fault.reason for fault in table.faults if fault.component == name and not fault.unparsable]
@@ -229,8 +229,8 @@ def answer_to(
         reason = f"{type(error).__name__}: {shorten(str(error))}"
     if "FileNotFoundError" in reason and str(folder) in reason:
         reason += (
-            ". Only code is copied: refer to data by an absolute path, or by a path relative to the working directory "
-            "of the training"
+            ". Only code is copied: refer to data by an absolute path, or by a path relative to the training "
+            "run's working directory"
         )
     return reason
 

@@ -248,15 +248,13 @@ class Updates:
             self._publish(evaluator, state, origin)
             if not step:
                 self._refuse_all(
-                    "it was sent before this training began, which started with the script's own reward. Send it again"
+                    "it was sent before this training run started with the script's own reward. Send it again"
                 )
 
     def end(self, state: Any) -> None:
         """Reject all remaining requests when training ends."""
         if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
-            self._refuse_all(
-                f"the training finished after {state.global_step} steps, before it could apply the request"
-            )
+            self._refuse_all(f"training finished after {state.global_step} steps, before the request could be applied")
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
         """Apply pending requests. This method is called on all processes before each step."""
@@ -271,7 +269,8 @@ class Updates:
         if time.monotonic() - self._looked > _PAUSE:
             self._looked = time.monotonic()
             self._refuse_all(
-                "asynchronous GRPO scores outside the trainer's process, where there are no steps to apply updates at"
+                "asynchronous GRPO scores completions outside the trainer's process, where there is no training step "
+                "at which to apply an update"
             )
 
     def _refuse_all(self, reason: str) -> None:
@@ -394,7 +393,7 @@ class Updates:
     ) -> Look:
         if self._last is None:
             raise RewardKitError(
-                "there is no batch yet to try the update on. Send the update again after the first step"
+                "there is no batch yet on which to try the update. Send the update again after the first step"
             )
         batch, scored, normalization, schedule_states = self._last
         before = self._after or TrialScores(tuple(scored.table.terms), means_of(scored.table), scored.totals)
@@ -412,7 +411,7 @@ class Updates:
         )
         if request.kind == "reward":
             if request.code is None:
-                raise RewardKitError("the request has no code. Send it again")
+                raise RewardKitError("the request does not contain the reward's code. Send it again")
             folder = self.mailbox.code_folder(request.update)
             write_sources(request.code.files, folder)
             after = run_trial_in_child(request.code, folder, evaluator.layout, sample, trial.SECONDS)

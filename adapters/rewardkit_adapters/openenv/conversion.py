@@ -270,8 +270,8 @@ def settings_of(rubric: Any) -> dict[str, Any]:
 
 
 _REMEDY = (
-    "Fix the rubric, or pass step=, a function that returns the action and the observation of a completion. To score "
-    "such rows instead of stopping, pass bounds=: the lowest one counts then."
+    "Fix the rubric, or pass step=, a function that returns the action and the observation for a completion. To score "
+    "such rows instead of stopping, pass bounds=: these rows then get the lowest score."
 )
 _LOWEST = 1e-6
 """The lowest threshold with which an OpenEnv Gate becomes a rewardkit gate. A closed Gate scores 0, but rewardkit gates
@@ -322,19 +322,21 @@ def from_openenv(
             f"from_openenv: expected an OpenEnv rubric, got {shorten(rubric)} ({type(rubric).__name__}).{hint}"
         )
     if not all(map(hashable, (rubric, step, reset))):
-        raise RewardTypeError("from_openenv: the rubric, step=, and reset= must be hashable, as every part of a reward")
+        raise RewardTypeError(
+            "from_openenv: the rubric, step=, and reset= must be hashable, like every part of a reward"
+        )
     for ignored in ignored_forwards(rubric):
         warn(
             f"{ignored} overrides forward, which OpenEnv never calls: the container's own __call__ computes the score. "
-            "Derive it from Rubric to use its forward"
+            f"To use forward, derive {ignored} from Rubric"
         )
     uncalled = setters(rubric) if reset is None else []
     if uncalled:
         method = uncalled[0].partition(".")[2]
         warn(
-            f"from_openenv: an environment calls {', '.join(uncalled)} at its reset, but nothing does so here: the "
-            "rubric is reset before each completion. Pass reset=, such as lambda rubric, answer: "
-            f"rubric.{method}(answer)"
+            f"from_openenv: an environment calls {', '.join(uncalled)} when it is reset, but that does not happen "
+            "here, because only the rubric is reset before each completion. Pass reset=, such as lambda rubric, "
+            f"answer: rubric.{method}(answer)"
         )
     tree = Tree(rubric, step, reset, bounds)
     if not is_decomposed(rubric):
@@ -417,6 +419,7 @@ def merge_parameters(first: tuple[Parameter, ...], second: tuple[Parameter, ...]
     for entry in second:
         if by_name.setdefault(entry.name, entry) != entry:
             raise RewardDefinitionError(
-                f"reward {label!r}: step and reset annotate the argument {entry.name!r} differently. Give it one type"
+                f"reward {label!r}: step and reset annotate the argument {entry.name!r} differently. Use the same "
+                "type in both"
             )
     return tuple(replace(entry, keyword_only=True) for entry in by_name.values())

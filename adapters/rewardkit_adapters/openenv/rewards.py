@@ -126,7 +126,7 @@ import rewardkit as rk
 
 
 def rubric() -> Any:
-    # text= names the field of the action that holds the completion.
+    # text= names the action's field that contains the completion.
     return rk.to_openenv(reward, text="message")
 '''
 _CONFIG = """\
@@ -148,5 +148,8 @@ def export(target: Target) -> Export:
         {"rewards_openenv.py": _FILE.format(imports=target.imports)},
         _CONFIG,
         TESTED,
-        ["A completion that cannot be scored has the reward null. Leave such an episode out: it is not a 0."],
+        [
+            "A completion that cannot be scored gets the reward null. Exclude such an episode, because "
+            "null does not mean 0."
+        ],
     )

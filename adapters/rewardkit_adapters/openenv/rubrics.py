@@ -98,8 +98,8 @@ def text_of(action: Any, name: str) -> Any:
         fields = _fields(action)
         raise BindingError(
             f"to_openenv: text={name!r} is not a field of {type(action).__name__}. Fields: "
-            f"{', '.join(fields) or 'none'}.{near_miss(name, fields)} Pass text= with the field that holds the "
-            "completion, or a function of action and observation"
+            f"{', '.join(fields) or 'none'}.{near_miss(name, fields)} Pass text= with the field that contains "
+            "the completion, or a function of the action and the observation"
         )
     return getattr(action, name)
 

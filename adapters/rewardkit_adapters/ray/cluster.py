@@ -175,7 +175,7 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
             where = "on this machine" if address is None else f"at {address}"
             reason = shorten(str(error).strip().partition("\n")[0])
             raise DataError(
-                f"no Ray cluster {where}: {reason}. Start one with `ray start --head`, or fix --address"
+                f"there is no Ray cluster {where}: {reason}. Start one with `ray start --head`, or fix --address"
             ) from None
     try:
         resources = ray.cluster_resources()

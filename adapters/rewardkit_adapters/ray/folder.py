@@ -77,7 +77,7 @@ class Folder:
             raise DataError(f"{self.address} cannot be written: {error.strerror or error}") from None
         earlier_settings = json.loads(before)
         if not resume:
-            raise DataError(f"{self.address} has the scores of an earlier run. Pass --resume, or another --out")
+            raise DataError(f"{self.address} contains the scores of an earlier run. Pass --resume, or another --out")
         if changed_names := [name for name, value in agreed.items() if earlier_settings.get(name) != value]:
             raise DataError(
                 f"{self.address} cannot be resumed: {', '.join(changed_names)} "

@@ -101,7 +101,7 @@ class Line:
         if error is None:
             self._settle(actor_index, calls, future.result())
             return
-        reason = f"the pool {self._name!r} gave no answer: {str(error).splitlines()[0]}"
+        reason = f"the pool {self._name!r} did not answer: {str(error).splitlines()[0]}"
         self._settle(actor_index, calls, [Raised(RewardFailure(reason))] * len(calls))
 
     def _settle(self, actor_index: int, calls: list[_Call], results: list[Any]) -> None:
@@ -162,9 +162,12 @@ def sizes_of(reward: Reward, cpus: int, gpus: int, pool_sizes: Mapping[str, int]
     for name in chosen:
         if name not in needed:
             available = ", ".join(sorted(needed)) or "none"
-            raise DataError(f"the reward needs no pool {name!r}. Pools that it needs: {available}")
+            raise DataError(f"the reward does not use the pool {name!r}. Pools that it uses: {available}")
         if (most := _KINDS[name].most) is not None and chosen[name] > most:
-            raise DataError(f"the pool {name!r} has one actor, which keeps the limits of the endpoint. Drop it")
+            raise DataError(
+                f"the pool {name!r} must have only one actor, which enforces the endpoint's limits. "
+                "Remove it from --pools"
+            )
     share = max(1, cpus // (1 + sum(_KINDS[name].cpus > 0 for name in needed)))
     default_sizes = {
         name: _KINDS[name].most or (gpus if _KINDS[name].gpus and gpus else share) for name in sorted(needed)
@@ -216,8 +219,8 @@ class Pools:
         except ray.exceptions.GetTimeoutError:
             summary = ", ".join(f"{name}={size}" for name, size in sizes.items())
             raise DataError(
-                f"the cluster has no room for the pools ({summary}) within {_START_SECONDS:.0f} s. Pass smaller ones "
-                "with --pools"
+                f"the cluster did not have enough room for the pools ({summary}) within {_START_SECONDS:.0f} s. "
+                "Pass smaller pools with --pools"
             ) from None
         return cls(actors)
 

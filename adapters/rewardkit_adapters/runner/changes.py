@@ -56,8 +56,8 @@ def since(plan: Plan) -> list[str]:
     if weight_settings:
         raise ConfigError(
             "the checkpoint was trained with "
-            f"{_changes_text({name: changed[name] for name in weight_settings}, was=True)}, and its "
-            "weights fit only that. Restore the setting, or start another run with --output DIR"
+            f"{_changes_text({name: changed[name] for name in weight_settings}, was=True)}, and its weights fit no "
+            "other value. Restore the setting, or start another run with --output DIR"
         )
     lines = [f"changed: {_changes_text(changed)}"] if changed else []
     has_other_rows = _prompts_before(plan.output) not in (None, digest(plan.training))
@@ -68,9 +68,11 @@ def since(plan: Plan) -> list[str]:
             "that the model was trained on. Restore the data and settings, write eval: null, or set eval.dataset"
         )
     if has_other_rows:
-        lines.append("the prompts differ from the prompts of the first steps: some may be repeated, others skipped")
+        lines.append(
+            "the prompts differ from the prompts in the first steps, so some may be repeated and others skipped"
+        )
     elif any(_is_of(name, _OF_THE_ORDER) for name in changed):
-        lines.append("the order of the prompts changes here: some may be repeated, others skipped")
+        lines.append("the order of the prompts changes here, so some may be repeated and others skipped")
     return lines
 
 

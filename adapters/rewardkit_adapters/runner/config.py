@@ -319,7 +319,9 @@ class ModelConfig(Part):
             tiny_settings = {"name", "size", "warm_up_steps", "chat_template", "dtype"}
             misplaced = list(self.model_dump(exclude=tiny_settings, exclude_defaults=True))
             if misplaced:
-                raise ValueError(f"{' and '.join(misplaced)} cannot be set for model: tiny, which each run builds")
+                raise ValueError(
+                    f"{' and '.join(misplaced)} cannot be set for model: tiny, because each run builds this model"
+                )
         elif misplaced := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
             raise ValueError(
                 f"{' and '.join(misplaced)} can be set only for model: tiny. {self.name} is loaded as it is"
@@ -482,13 +484,18 @@ class RunConfig(Part):
     @model_validator(mode="after")
     def _belongs_together(self) -> RunConfig:
         if self.quantize is not None and self.lora is None:
-            raise ValueError(f"a {self.quantize} model can only be trained with an adapter: add lora: true")
+            raise ValueError(f"a {self.quantize} model can be trained only with an adapter: add lora: true")
         if self.quantize is not None and self.model.name == TINY:
             raise ValueError("quantize cannot be set for model: tiny: delete it")
         if self.environment is not None and self.model.name == TINY:
-            raise ValueError("environment cannot be set for model: tiny, which calls no tools: set another model")
+            raise ValueError(
+                "environment cannot be set for model: tiny, because this model calls no tools. Set another model"
+            )
         if self.environment is not None and self.eval is not None:
-            raise ValueError("eval cannot be set with environment: it would generate answers without tools. Delete it")
+            raise ValueError(
+                "eval cannot be set with environment, because evaluation would generate answers without "
+                "tools. Delete eval"
+            )
         return self
 
     def reward_target(self) -> str:

@@ -112,7 +112,7 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
         )
     if _DIRECTIVE.search(text):
         raise ConfigError(
-            f"{source}: a line starts with %. Remove it: the file is read as YAML 1.2, without directives"
+            f"{source}: a line starts with %. Remove the line: the file is read as YAML 1.2, without directives"
         )
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = _Constructor
@@ -212,8 +212,8 @@ def _yaml_error_text(error: MarkedYAMLError, text: str, source: str) -> str:
 
 
 _HEADING = """\
-# The whole configuration: the settings of the file, and defaults. Fields of GRPOConfig that are not under grpo have
-# TRL's defaults, except bf16, use_cpu and gradient_checkpointing, which depend on the device and the model size.
+# The whole configuration: the file's settings, and defaults. Fields of GRPOConfig that are not under grpo have
+# TRL's defaults, except bf16, use_cpu, and gradient_checkpointing, which depend on the device and the model size.
 """
 # The setting that a bare string sets, if the file has a string instead of a mapping.
 _SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
@@ -275,7 +275,7 @@ def _content(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         siblings = [str(sibling) for sibling in sorted(path.parent.glob("*.y*ml"))] if path.parent.is_dir() else []
-        hint = near_miss(str(path), siblings) or (f" Files there: {', '.join(siblings)}" if siblings else "")
+        hint = near_miss(str(path), siblings) or (f" Files in that folder: {', '.join(siblings)}" if siblings else "")
         raise ConfigError(f"there is no file {path}.{hint or ' Run rewardkit init DIR to get an example.'}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8") from None

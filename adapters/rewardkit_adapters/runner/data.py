@@ -86,7 +86,7 @@ def _made_by_a_task(config: DatasetConfig) -> Dataset:
 
     if config.split is not None:
         raise ConfigError(
-            f"eval.split: {config.reasoning_gym} of reasoning-gym has no splits. Write hold_out: 64 instead, or "
+            f"eval.split: the reasoning-gym task {config.reasoning_gym} has no splits. Write hold_out: 64 instead, or "
             "dataset: {seed: 1}"
         )
     try:
@@ -343,7 +343,7 @@ def _parts(text: str) -> list[tuple[str, str | None, str | None, str | None]]:
 def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> str:
     plain = name.isidentifier() and not formatting
     hint = near_miss(name, columns)
-    braces = "" if plain else " Braces hold column names only. Write {{ and }} for literal braces."
+    braces = "" if plain else " Braces may contain only column names. Write {{ and }} for literal braces."
     columns_hint = f"The columns are {', '.join(columns)}."
     placeholder = f"{{{name}{':' if formatting else ''}{formatting}}}"
     return f"{where}: there is no column for {placeholder}.{hint} {columns_hint}{braces}"
@@ -411,8 +411,8 @@ def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
             raise ConfigError(_no_column(source, f"which dataset.columns ({target}: {source}) renames", rows))
         if target in rows.column_names and target not in columns.values() and target != source:
             raise ConfigError(
-                f"dataset.columns: {source!r} cannot be renamed to {target!r}: the dataset has a column of that name. "
-                f"Rename that column as well: {{{target}: {source}, other: {target}}}"
+                f"dataset.columns: {source!r} cannot be renamed to {target!r}: the dataset already has a column "
+                f"with that name. Rename that column as well: {{{target}: {source}, other: {target}}}"
             )
     names = {source: target for target, source in columns.items()}
     return rows.rename_columns(names) if names else rows
@@ -455,13 +455,13 @@ def _row_filter(keep: Any, target: str) -> Callable[[str, Mapping[str, Any]], bo
             answer = keep(dict(row))
         except Exception as error:
             raise ConfigError(
-                f"dataset.filter: {target} raised {type(error).__name__} for {location} of the data: "
-                f"{shorten(str(error))}. The row: {shorten(dict(row))}"
+                f"dataset.filter: {target} raised {type(error).__name__} for {location} in "
+                f"the data: {shorten(str(error))}. The row: {shorten(dict(row))}"
             ) from error
         if answer is None:
             raise ConfigError(
-                f"dataset.filter: {target} returned None for {location} of the data. Return True to keep the row, or "
-                "False"
+                f"dataset.filter: {target} returned None for {location} in the data. Return True to keep the "
+                "row, or False to skip it"
             )
         return bool(answer)
 
@@ -523,8 +523,8 @@ def _hold_out_rows(rows: Rows, count: int, seed: int) -> tuple[Rows, Rows]:
         held_out += groups.pop()
     if not groups:
         raise ConfigError(
-            f"eval.hold_out: {count} held-out rows leave none to train on, because there are {len(rows.dataset)} with "
-            f"{len(by_prompt)} different prompts. Lower hold_out"
+            f"eval.hold_out: {count} held-out rows would leave no rows for training, because the dataset has "
+            f"{len(rows.dataset)} rows with {len(by_prompt)} different prompts. Lower hold_out"
         )
     return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))
 

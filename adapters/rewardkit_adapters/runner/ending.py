@@ -89,7 +89,7 @@ class FinalReport:
         assert self._config.eval is not None
         sampling = Sampling.of(args, greedy=self._config.eval.greedy)
         batches = math.ceil(len(self._rows) / args.world_size / sampling.batch)
-        title = f"evaluation {when} the training"
+        title = f"evaluation {when} training"
         with self._watch.phase(f"evaluation {when}"), shown_progress(self._console, title, batches) as on_batch:
             return held_out.evaluate(
                 reward,

@@ -108,7 +108,7 @@ def _tiny(config: RunConfig, console: Console | None) -> Path:
             folder.parent.mkdir(parents=True, exist_ok=True)
             steps = config.model.warm_up_steps or 0
             if console and steps:
-                console.print(f"Making the tiny model: {steps} supervised steps, so that GRPO has a model to improve")
+                console.print(f"Building the tiny model: {steps} supervised steps, so that GRPO has a model to improve")
             progress = shown_progress(console, "warm start", steps) if console and steps else nullcontext(_unseen)
             with progress as on_step:
                 make_tiny(

@@ -83,7 +83,7 @@ def _draw_components(axes: Any, history: Sequence[Metrics], colors: dict[str, st
     for name, (steps, values) in metrics.series(history, metrics.gates).items():
         axes.plot(steps, smooth(values), color=FAINT, linewidth=1.8, linestyle=(0, (4, 2)), label=f"gate open: {name}")
     drawn_values = [value for _, values in lines.values() for value in values]
-    axes.set_title("Components: raw mean over the completions that reach them")
+    axes.set_title("Components: mean raw score over the completions that reach them")
     # A margin, so that lines at 0 and 1 do not touch the frame.
     axes.set_ylim(
         min([-0.02, *(1.05 * value for value in drawn_values)]), max([1.05, *(1.05 * value for value in drawn_values)])
@@ -191,7 +191,7 @@ def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any]
         "reward": f"{config.reward.path}: {', '.join(trainer.reward_func_names)}",
         "model": model,
         "data": f"{rows:,} rows" + (f", {len(held_out):,} held out" if held_out is not None else ""),
-        "training": f"{length} of {step_completions:,} completions, {args.num_generations} of each prompt",
+        "training": f"{length} of {step_completions:,} completions, {args.num_generations} for each prompt",
         "device": f"{_device(args)}, {precision}" + (f", {args.world_size} processes" if args.world_size > 1 else ""),
         "output": str(config.output),
     }

@@ -148,7 +148,7 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
         say_how_to_resume(plan.output, console)
         return interrupts.exit_code if interrupts.received else 130
     except _STOPPED_BY_REWARD as error:
-        _say_failure(failures, f"The training stopped: {_readable(error)}")
+        _say_failure(failures, f"Training stopped: {_readable(error)}")
         say_how_to_resume(plan.output, failures)
         return 1
     except Exception as error:
@@ -160,13 +160,13 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
             raise
         _say_failure(failures, f"Out of memory: {_readable(error)[:300]}")
         if attempt.args is not None:
-            failures.print("Change one of these settings to use less memory (the mildest first):")
+            failures.print("To use less memory, change one of these settings (the mildest change first):")
             for line in advice(plan.config, attempt.args):
                 failures.print(f"  {line}", soft_wrap=True, markup=False, highlight=False)
         say_how_to_resume(plan.output, failures)
         return 1
     if not finished:
-        console.print("\nThe training was interrupted. A checkpoint is saved.")
+        console.print("\nTraining was interrupted. A checkpoint was saved.")
         say_how_to_resume(plan.output, console)
         return interrupts.exit_code
     return 0
@@ -219,7 +219,7 @@ class Attempt:
         final_report.close(functions.reward, trainer, before)
         faults = functions.faults(trainer)
         if faults and trainer.is_world_process_zero():
-            notice = f"The training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
+            notice = f"Training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
             self._console.print(f"{notice} were scored: {faults}", style="yellow", markup=False, soft_wrap=True)
         return True
 
@@ -329,7 +329,9 @@ def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) 
         fault = checkpoint.fault()
         if not fault:
             return checkpoint
-        console.print(f"{checkpoint.path.name} is not complete ({fault}). Trying the one before it.", soft_wrap=True)
+        console.print(
+            f"{checkpoint.path.name} is not complete ({fault}). Trying the previous checkpoint.", soft_wrap=True
+        )
     console.print(f"There is no complete checkpoint in {short(output)}. Starting from the beginning.", soft_wrap=True)
     return None
 
@@ -358,12 +360,12 @@ def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
         return 0
     if folder.is_finished(config.output_path()):
         console.print(
-            f"{short(config.output_path())} finished already, after {checkpoint.step} steps. To train longer, raise "
-            "grpo.max_steps: --set grpo.max_steps=...",
+            f"{short(config.output_path())} has already finished, after {checkpoint.step} steps. To train longer, "
+            "raise grpo.max_steps: --set grpo.max_steps=...",
             soft_wrap=True,
         )
         return 0
-    console.print(f"All {checkpoint.step} steps are trained. Evaluating and saving the model.", soft_wrap=True)
+    console.print(f"All {checkpoint.step} training steps are done. Evaluating and saving the model.", soft_wrap=True)
     with quiet(), folder.lock_folder(config.output_path()):
         close_from_checkpoint(config, checkpoint, console)
     return 0
@@ -379,7 +381,7 @@ def _is_fit(plan: Plan, console: Console) -> bool:
     from rewardkit_adapters.runner.preflight import preflight
 
     # No spinner: a thread would draw it, but the laws run in forked processes.
-    console.print("Preflight: checking the data, the reward and the settings", style="dim")
+    console.print("Preflight: checking the data, the reward, and the settings", style="dim")
     with shown_status() as show:
         report = preflight(
             plan.config,

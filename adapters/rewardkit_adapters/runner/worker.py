@@ -22,7 +22,7 @@ _TOGETHER = (0, 130, 143)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train, and return this process's exit code. The run's exit code is written to the file ``--outcome``."""
-    parser = argparse.ArgumentParser(description="One process of a run with several processes.")
+    parser = argparse.ArgumentParser(description="One process in a run with several processes.")
     parser.add_argument("config", type=Path)
     parser.add_argument("--outcome", type=Path, required=True)
     parser.add_argument("--checkpoint", type=Path)
@@ -58,8 +58,8 @@ def _check_world(processes: int) -> None:
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     if processes > 1 and world_size != processes:
         raise RewardKitError(
-            f"{world_size} processes were started instead of {processes}. Fix num_processes in accelerate's "
-            "configuration"
+            f"{world_size} processes were started instead of {processes}. Fix num_processes in the "
+            "accelerate configuration"
         )
 
 

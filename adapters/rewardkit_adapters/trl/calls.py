@@ -58,16 +58,16 @@ def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:
     """
     if call.context.get("environments"):
         raise BindingError(
-            "this reward compares completions of several processes, and environments cannot be sent from one process "
-            f"to another: {_REMEDY}"
+            "this reward compares completions from several processes, but environments cannot be sent from "
+            f"one process to another: {_REMEDY}"
         )
     own_rows = (call.completions, call.prompts, call.completion_ids, dict(call.columns))
     try:
         calls = trainer.of_each_process(own_rows)
     except (PicklingError, TypeError, AttributeError) as error:
         raise BindingError(
-            "this reward compares completions of several processes, and its columns cannot be sent from one process "
-            f"to another: {error}. Remove the column, or {_REMEDY}"
+            "this reward compares completions from several processes, but its columns cannot be sent from "
+            f"one process to another: {error}. Remove the column, or {_REMEDY}"
         ) from error
     start = sum(len(completions) for completions, *_ in calls[: trainer.rank])
     columns = {name: _concatenated(other[3][name] for other in calls) for name in call.columns}
@@ -155,9 +155,10 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
     """Warn if the trainer's rollouts do not expose data that the reward needs."""
     if trainer.has_rollout_function and episodes.transcripts is None:
         warn(
-            "this trainer has a rollout_func, whose episodes arrive as one assistant message with the environment's "
-            "words in it, so the environment's words may be read as the answer. Return the messages of each episode "
-            'from rollout_func, as the field "transcript", and pass rk.to_trl(reward, transcripts="transcript")'
+            "this trainer has a rollout_func, so each episode arrives as one assistant message. The "
+            "message includes the environment's words, which may be read as the answer. Return each episode's "
+            "messages from rollout_func, "
+            'as the field "transcript", and pass rk.to_trl(reward, transcripts="transcript")'
         )
     asks = any(getattr(binding.function, "reads_cut", False) for _, binding in bindings(reward))
     if asks and trainer.known and not trainer.end_tokens:
@@ -193,7 +194,7 @@ def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
     if trainer.known:
         warn(
             "a reward in this tree counts tokens, but the token ids of these completions also include tool results, "
-            "which count as the policy's. Count the policy's own words instead, such as "
+            "which count as the policy's own tokens. Count the policy's own words instead, such as "
             'rk.length.between(1, 200, unit="words", count="answer")'
         )
     return True

@@ -106,7 +106,7 @@ def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
     if sorted(name for name, _ in weight_pairs) != sorted(layout.names):
         raise RewardFailure(
             f"the trainer has the reward functions {[name for name, _ in weight_pairs]}, but the reward is the sum of "
-            f"{list(layout.names)}: pass the whole list that to_trl returned, once"
+            f"{list(layout.names)}: pass the whole list that to_trl returned, exactly once"
         )
     if not _agree(dict(weight_pairs), layout):
         raise RewardFailure(_mismatch(dict(weight_pairs), layout))
@@ -131,19 +131,19 @@ def _mismatch(trainer_weights: Mapping[str, float], layout: RewardColumns) -> st
         return f"{fault}: {as_needed}"
     if layout.given:
         return (
-            f"{fault}, from to_trl(weights=...). Give the weights once: {as_needed} to train with those of to_trl, or "
-            "drop weights= to train with those of the trainer"
+            f"{fault}, from to_trl(weights=...). Give the weights once: {as_needed} to train with the weights from "
+            "to_trl, or drop weights= to train with the trainer's weights"
         )
     expression = weighted_expression(layout, trainer_weights)
     if layout.columns == "components":
         suggestion = "" if expression is None else f', rk.to_trl({expression}, outputs="components")'
         return (
-            f"{fault}. To train with the weights of the reward, {as_needed}. To train with those of the trainer, write "
-            f"them into the reward{suggestion}"
+            f"{fault}. To train with the reward's weights, {as_needed}. To train with the trainer's weights, "
+            f"write them into the reward{suggestion}"
         )
     suggestion = "" if expression is None else f", rk.to_trl({expression}),"
     return (
-        f"{fault}. One reward gives several columns, so the weights of the trainer cannot be matched to rewards. "
+        f"{fault}. One reward has several columns, so the trainer's weights cannot be matched to rewards. "
         f"Write them into the reward{suggestion} and remove reward_weights"
     )
 
@@ -156,8 +156,8 @@ def check_alone(layout: RewardColumns) -> None:
     if torch.distributed.get_world_size() > 1 and (layout.follows or layout.together != "sample"):
         raise BindingError(
             "this reward needs the completions of all processes (for a schedule that follows performance, or a reward "
-            "relative to the group), but the trainer passes no log_metric, which is the only way to reach them: use "
-            "TRL 1.0 or later, or one process"
+            "relative to the group), but the trainer does not pass log_metric, which is the only way to "
+            "get them. Use TRL 1.0 or later, or one process"
         )
 
 
@@ -173,7 +173,7 @@ def check_plain_sum(layout: RewardColumns) -> None:
     if set(layout.weights) != {1.0}:
         raise RewardFailure(
             f"the reward needs the weights {needed}, but this process cannot see the trainer's weights, and "
-            "asynchronous GRPO has none. Write them into the reward: rk.to_trl("
+            "asynchronous GRPO does not use weights. Write them into the reward: rk.to_trl("
             f'{weighted_expression(layout, needed)}, outputs="terms")'
         )
 
@@ -193,6 +193,7 @@ def _warn_of_settings(trainer: Trainer, layout: RewardColumns) -> None:
     if trainer.normalizes_each and not layout.separable:
         warn(
             'multi_objective_aggregation="normalize_then_sum" normalizes each reward function separately, so weights '
-            "inside a term cancel, and a total counts as one. Write the reward as a plain weighted sum, and pass "
+            "inside a term cancel out, and a total counts as one function. Write the reward as a plain "
+            "weighted sum, and pass "
             'outputs="components" and reward_weights=funcs.reward_weights'
         )

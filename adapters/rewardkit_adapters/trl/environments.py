@@ -74,7 +74,7 @@ def _check_rewards(factories: Sequence[Made]) -> None:
     if factories and all(isinstance(factory, type) and not hasattr(factory, "get_reward") for factory in factories):
         names = ", ".join(getattr(factory, "__name__", "?") for factory in factories)
         raise RewardDefinitionError(
-            f"environments: the reward asks for rk.agents.environment_reward(), but {names} has no method "
+            f"environments: the reward uses rk.agents.environment_reward(), but {names} has no method "
             "get_reward(). Add one, or remove rk.agents.environment_reward()"
         )
 
@@ -82,8 +82,8 @@ def _check_rewards(factories: Sequence[Made]) -> None:
 def _checked(make: Made, watch: Watch) -> Environments:
     if not callable(make):
         raise RewardTypeError(
-            "environments: expected the class of an environment, a function that creates one, or a dictionary of them, "
-            f"got {shorten(make)} ({type(make).__name__})"
+            "environments: expected an environment class, a function that creates an environment, or a dictionary "
+            f"of these, got {shorten(make)} ({type(make).__name__})"
         )
     if isinstance(make, Environments):
         return Environments(make.make, watch)

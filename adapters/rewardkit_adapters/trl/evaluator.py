@@ -355,7 +355,7 @@ class Evaluator:
         faults = self.faults(trainer)
         if faults and state.is_world_process_zero:
             window = self.options.limits.failure_window
-            message = f"this training ended before failure_window={window} batches were scored: {faults}"
+            message = f"this training run ended before failure_window={window} batches were scored: {faults}"
             logger.warning("%s", message)
             if self.recording is not None:
                 self.recording.say(message, "warning")
@@ -444,8 +444,8 @@ class Evaluator:
         if self.layout.scheduled and progress is None:
             raise BindingError(
                 "this reward follows training progress (a schedule, or a function that reads it), but the "
-                "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer. Asynchronous GRPO "
-                "has no progress, and A2PO scores before training, so their rewards cannot use schedules"
+                "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer. Asynchronous "
+                "GRPO does not report progress, and A2PO scores before training, so their rewards cannot use schedules"
             )
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True

@@ -226,7 +226,9 @@ def to_trl(
     if transcripts is not None and (not isinstance(transcripts, str) or not transcripts):
         raise RewardDefinitionError(f"to_trl: transcripts= must be the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):
-        raise RewardDefinitionError(f"to_trl: is_error= must be a function of a result's text, got {shorten(is_error)}")
+        raise RewardDefinitionError(
+            f"to_trl: is_error= must be a function that accepts a result's text, got {shorten(is_error)}"
+        )
     make_updates = None
     if updates and record is not None:
         from rewardkit_adapters.live.updates import Updates

@@ -231,7 +231,9 @@ class GuardCallback(TrainerCallback):
             self._record(str(self._error), state, logging.ERROR)
             watch.restart(state.global_step)  # a resumed run gets a full window before the guard can stop it again
         else:
-            consequence = ". The policy is not updated until it is back within the limit, or the reward is replaced"
+            consequence = (
+                ". The policy is not updated until the value is back within the limit, or the reward is replaced"
+            )
             details = self._found(watch) + (consequence if watch.config.action == "freeze" else "")
             self._say(f"guard: {watch}{details}", state, logging.WARNING)
 
@@ -299,8 +301,8 @@ class GuardCallback(TrainerCallback):
                 and not any(evaluator.options.radar and evaluator.options.logs for evaluator in self._evaluators)
             ):
                 raise RewardDefinitionError(
-                    f"a guard watches {guard}, but there is no radar in the log. Pass radar=True and logs=True, the "
-                    "defaults, to rk.to_trl"
+                    f"a guard watches {guard}, but the log does not contain the radar. Keep the defaults "
+                    "radar=True and logs=True in rk.to_trl"
                 )
             if guard.component is not None and components and guard.component not in components:
                 raise RewardDefinitionError(

@@ -116,7 +116,7 @@ class RewardColumns:
         scorer = Scorer(_sum(items))
         if not scorer.terms:
             raise RewardDefinitionError(
-                f"{scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
+                f"{scorer.reward!r} has no term, so there is nothing to train on. Add a reward to it"
             )
         if columns not in get_args(Columns):
             raise RewardDefinitionError(f'outputs must be "terms" or "components", got {shorten(columns)}')
@@ -242,8 +242,8 @@ def _components(scorer: Scorer) -> _Plan:
     if pure_weights is None:
         if TOTAL in components:
             raise RewardDefinitionError(
-                f'a component is called {TOTAL!r}, but outputs="components" needs that name for the column of the '
-                f'total. Rename the component: reward.named("...")'
+                f'a component is called {TOTAL!r}, but outputs="components" needs that name for the '
+                'column with the total. Rename the component: reward.named("...")'
             )
         return _Plan((TOTAL, *components), (1.0,) + (0.0,) * len(components))
     weights = {name: pure_weights.get(name, ()) for name in components}
@@ -310,8 +310,8 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
     for weight, item in zip(item_weights, rewards, strict=True):
         if isinstance(weight, Schedule):
             raise RewardTypeError(
-                f"to_trl: weights= must be numbers, got the schedule {weight!r}. Multiply the reward by it instead, "
-                f"and give {shorten(item)} the weight 1"
+                f"to_trl: weights= must be numbers, got the schedule {weight!r}. Multiply the reward by the "
+                f"schedule instead, and give {shorten(item)} the weight 1"
             )
     return RewardColumns.listed(items, columns, [number(weight, "to_trl: a weight") for weight in item_weights])
 
@@ -348,7 +348,9 @@ def checked_tree(reward: Any) -> Reward:
         raise RewardTypeError("rk.to_trl already returned this list. Join lists with +: rk.to_trl(a) + rk.to_trl(b)")
     for item in reward if isinstance(reward, (list, tuple)) else [reward]:
         if hasattr(item, "evaluator"):
-            raise RewardTypeError("rk.to_trl already returned this function. Join its list with others with +")
+            raise RewardTypeError(
+                "rk.to_trl already returned this function. To add rewards, join its list with others: list_a + list_b"
+            )
         if isinstance(item, str) or is_model(item):
             raise RewardTypeError(
                 "to_trl does not accept reward models. Add the model to the list: rk.to_trl(reward) + "

@@ -37,9 +37,8 @@ class Memory:
         if missing and getattr(trainer_state, "global_step", 0) > 0:
             warn(
                 f"this run resumes at step {trainer_state.global_step}, but its checkpoint has no state for "
-                f"{missing[0]!r}, so the schedule starts from its beginning. The checkpoint was saved with another "
-                "reward "
-                "or another schedule"
+                f"{missing[0]!r}, so the schedule starts again from the beginning. The checkpoint was saved with "
+                "another reward or another schedule"
             )
 
     def learn(self, trainer_state: Any, means: Mapping[str, float], sums: Sequence[Sequence[float]]) -> None:

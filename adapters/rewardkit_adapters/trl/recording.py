@@ -215,10 +215,10 @@ class Recording:
             if not any(part.attempt < (self._attempt or 0) for part in Files.at(self.path).parts(COMMITTING)):
                 return
             message = (
-                f"{self.path}: another training was recorded here before, and this one starts from step 0. The earlier "
-                "one is still on disk, but rk.open_run(...).scores() and `rewardkit view` no longer show it. "
-                "To read it, call .scores(superseded=True). Record each training in its own folder, or resume from a "
-                "checkpoint"
+                f"{self.path}: another training run was recorded here before, and this run starts from step 0. The "
+                "earlier run is still on disk, but rk.open_run(...).scores() and `rewardkit view` no longer show it. "
+                "To read it, call .scores(superseded=True). Record each training run in its own folder, or resume "
+                "from a checkpoint"
             )
             _LOG.warning("%s", message)
             self.say(message, "warning")

@@ -179,10 +179,10 @@ class Trainer:
             own_indices and all(isinstance(entries, list) for entries in lists) and hasattr(weights, "new_tensor")
         )
         if not replaceable or len({len(entries) for entries in (*lists, weights)}) > 1:  # type: ignore[arg-type]
-            return "this trainer stores its reward functions in a way that rewardkit does not know"
+            return "this trainer stores its reward functions in a way that rewardkit does not support"
         other_names = [name for index, name in enumerate(self.reward_names) if index not in own_indices]
         conflicts = [name for name in names if name in other_names]
-        return f"another reward function of this trainer is called {conflicts[0]!r} already" if conflicts else None
+        return f"this trainer already has another reward function named {conflicts[0]!r}" if conflicts else None
 
     def replace_functions(self, functions: Sequence[Any], weights: Sequence[float]) -> None:
         """Replace the evaluator's functions with `functions`, at the position of the first replaced function.

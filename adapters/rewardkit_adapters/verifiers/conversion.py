@@ -444,7 +444,9 @@ def _parts(rubric: Any) -> Iterator[Any]:
     elif is_rubric(rubric):
         yield rubric
     else:
-        raise RewardTypeError(f"a rubric group contains {shorten(rubric)} ({type(rubric).__name__}), not a rubric")
+        raise RewardTypeError(
+            f"a rubric group contains {shorten(rubric)} ({type(rubric).__name__}), which is not a rubric"
+        )
 
 
 def _functions_of(rubric: Any) -> Any:
@@ -579,8 +581,8 @@ def signals(task: Any) -> list[Signal]:
         runtime = inspect.signature(signal.function).parameters.get("runtime")
         if runtime is not None and runtime.default is runtime.empty:
             raise RewardDefinitionError(
-                f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion does not "
-                "have. Score it in verifiers"
+                f"{type(task).__name__}.{signal.name} needs a rollout's runtime, but a completion "
+                "has no runtime. Score it in verifiers"
             )
     return task_signals
 

@@ -98,7 +98,7 @@ def export(target: Target) -> Export:
         {"rewards_verifiers.py": _FILE.format(imports=target.imports)},
         _CONFIG,
         TESTED,
-        ["A completion that cannot be scored is an error of its trace. prime-rl does not count it in its group."],
+        ["A completion that cannot be scored becomes an error of its trace, and prime-rl ignores it in its group."],
     )
 
 
@@ -248,8 +248,9 @@ def seconds(deadline: float | None, limit: float | None) -> float:
         return limit * _SHARE
     if deadline >= limit:
         raise RewardDefinitionError(
-            f"to_verifiers: deadline={deadline:g} is not below timeout.scoring={limit:g}. When that limit passes, "
-            "verifiers scores the trace 0 and prime-rl trains on it. Lower deadline=, or raise timeout.scoring"
+            f"to_verifiers: deadline={deadline:g} is not below timeout.scoring={limit:g}. After that limit, "
+            "verifiers gives the trace the score 0, and prime-rl trains on it. Lower deadline=, or raise "
+            "timeout.scoring"
         )
     return deadline
 

@@ -60,7 +60,7 @@ def needs_paid_calls(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless the task has calls and the reward is not a penalty."""
     needs_calls(subject)
     if is_penalty(subject):
-        raise Skip("a penalty is highest if nothing happened")
+        raise Skip("a penalty is highest if the policy does nothing")
 
 
 def bases(right: Judged) -> list[Messages]:
@@ -70,8 +70,8 @@ def bases(right: Judged) -> list[Messages]:
 
 
 @law(
-    advice="Reward the calls that the task needs and let others cost: rk.tool_calls(column), not a bonus for each "
-    "call or result",
+    advice="Reward the calls that the task needs, and penalize all others: use rk.tool_calls(column), not a bonus "
+    "for each call or result",
     applies=needs_calls,
     per=judged_actions,
 )
@@ -93,7 +93,7 @@ def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
 
 
 @law(
-    advice="Let calls that a row does not need cost: rk.tool_calls(column) without extra='allow', or a penalty",
+    advice="Penalize calls that a row does not need: rk.tool_calls(column) without extra='allow', or a penalty",
     applies=needs_calls,
 )
 def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
     if not examples:
         raise Skip("no column that the reward reads contains the calls")
     if len({_key(per_example) for per_example in calls}) < 2:
-        raise Skip("fewer than two examples have different calls")
+        raise Skip("the examples do not have different calls")
     every = list({_key(call): call for per_example in calls for call in per_example}.values())
     for times in (1, 2):
         further = [call for call in every for _ in range(times)]
@@ -118,7 +118,8 @@ def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
         paid = all(right.paid(score) and not covered(subject, right, trial) for trial, score, right in per_example)
         if paid and any(_others_work(subject, trial, right) for trial, _, right in per_example):
             message = (
-                f"the calls of all examples at once score {scores[0].value:.6g} on each, as a correct completion does"
+                f"the calls from all examples together score {scores[0].value:.6g} on each example, the same as a "
+                "correct completion"
             )
             yield finding(subject, trials[0], scores[0], message)
 
@@ -161,7 +162,7 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
         return
     only_tools_know = not right.anatomy.gold and right.judges and bool(text_of(right.completion).strip())
     if only_tools_know or (gold_calls(subject, right) and acts(subject, right)):
-        message = "the words alone, without the calls, score {score}, as a correct completion does"
+        message = "the words alone, without the calls, score {score}, the same as a correct completion"
         yield Variant(Trial(without_calls(right.completion), right.example), message)
 
 
@@ -180,14 +181,13 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     if len(gold) < 2 or not acts(subject, right):
         return
     for gold_call in (gold[0], gold[-1]):
-        message = f"one call of the {len(gold)} that its row has scores {{score}}, as all of them do"
+        message = f"one of the row's {len(gold)} calls scores {{score}}, the same as all of them"
         yield Variant(Trial(only(right.completion, gold_call), right.example), message)
 
 
 @law(
-    advice="Require the actions that the task needs, not only the absence of bad ones: all() of nothing is true. Name "
-    "rows "
-    "where doing nothing is right in noop_examples=",
+    advice="Require the actions that the task needs, not only the absence of bad ones: all([]) is True. List the "
+    "rows for which doing nothing is correct in noop_examples=",
     skip="the reward did not react to changed calls in any trial",
     applies=needs_paid_calls,
 )
@@ -209,7 +209,7 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
     idle: list[Messages] = [[{"role": "assistant", "content": text}] for text in texts]
     for right in acting:
         for messages in idle:
-            message = "a policy that does nothing scores {score}, as a correct completion does"
+            message = "a policy that does nothing scores {score}, the same as a correct completion"
             yield Variant(Trial(messages, right.example), message, base=right.as_given)
     # The same calls for every prompt are a fault only if they are rewarded on all of them: one example may be luck.
     different = {repr(repeatable_calls(Trajectory.of(right.completion).calls)) for right in acting}
@@ -221,7 +221,8 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
             for right, score, trial in zip(acting, scores, trials, strict=True)
         ):
             message = (
-                f"a policy that makes the same calls for every prompt scores {scores[0].value:.6g}, as correct ones do"
+                f"a policy that makes the same calls for every prompt scores {scores[0].value:.6g}, the same as "
+                "correct completions"
             )
             yield finding(subject, trials[0], scores[0], message)
 
@@ -253,13 +254,13 @@ def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator
     idle = [{"role": "assistant", "content": ""}, {"role": "user", "content": "Go on."}]
     for base in bases(right)[:2]:
         for changed in ([*idle * 2, *base], [*base, *idle[::-1] * 2], [*idle * 8, *base]):
-            message = "scores {score} with turns that say nothing, {base} without them"
+            message = "scores {score} with empty turns, {base} without them"
             yield Variant(Trial(changed, right.example), message, "no more", Trial(base, right.example))
 
 
 @law(
     advice="Read the answer from the last turn of the policy: trajectory.answer or `completion`, not from all messages",
-    skip="the reward reads no column that has the answer",
+    skip="the reward reads no column that contains the answer",
     applies=needs_calls,
     per=judged_actions,
 )
@@ -275,9 +276,7 @@ def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator
     yield None
     wrong = answering(right.completion, NOTHING)
     if not reads_state(subject):
-        yield Variant(
-            Trial(wrong, right.example), "scores {score} without any answer: the words of the tools are enough"
-        )
+        yield Variant(Trial(wrong, right.example), "scores {score} without an answer: the tools' results are enough")
     for text in (gold, f"<answer>{gold}</answer>", f"\\boxed{{{gold}}}", text_of(right.completion)):
         if not subject.stage.real:
             message = "scores {score} if a tool's result contains the answer, {base} if it does not"
@@ -308,13 +307,13 @@ def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     for stop in range(1, len(messages)):
         if subject.stage.real and is_result(messages[stop - 1]):
             continue  # a completion cut after a call still has the result of that call
-        message = f"cut after {stop} messages, it scores {{score}}, all of it {{base}}"
+        message = f"cut off after {stop} messages, it scores {{score}}, but in full it scores {{base}}"
         yield Variant(Trial(messages[:stop], right.example), message, "no more")
 
 
 @law(
     advice="Return shares that sum to the value, or use rk.per_turn",
-    skip="no reward gives shares of turns",
+    skip="no reward returns turn shares",
     applies=needs_calls,
     per=judged_actions,
 )
@@ -332,13 +331,13 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
             value = float(column.values[row])
             if abs(float(np.sum(shares)) - value) > _SUMS * max(1.0, abs(value)):
                 score = subject.see([trials[row]])[0]
-                message = f"the shares of the turns sum to {np.sum(shares):.9g}, the value is {column.values[row]:.9g}"
+                message = f"the turns' shares sum to {np.sum(shares):.9g}, but the value is {column.values[row]:.9g}"
                 yield finding(subject, trials[row], score, message, component=name)
 
 
 @law(
-    advice="Compare the calls of one turn as a set: rk.tool_calls pairs them in any order",
-    skip="no correct completion has parallel calls whose results are given",
+    advice="Compare the calls in one turn as a set: rk.tool_calls matches them in any order",
+    skip="no correct completion has parallel calls with results",
     applies=needs_calls,
     per=judged_actions,
 )
@@ -352,7 +351,7 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
     order, split_turns = permuted(right.completion), split(right.completion)
     if order is None or split_turns is None or subject.stage.real:
         return
-    message = "scores {score} if the calls of one turn change places, {base} if not"
+    message = "scores {score} if the calls in one turn swap places, {base} if not"
     yield Variant(Trial(order, right.example), message, "same")
     message = "scores {score} if one turn is split into several, {base} if not"
     yield Variant(Trial(split_turns, right.example), message, "no more")

@@ -211,7 +211,7 @@ def _starts(make: Make, per: Starts | None) -> Starts | None:
     needed = sum(parameter.default is parameter.empty for parameter in parameters)
     if needed not in (1, 2) or (per is not None and needed == 1):
         raise RewardDefinitionError(
-            f"the law {make.__name__!r} takes {needed} argument{'s' * (needed != 1)}. Write "
+            f"the law {make.__name__!r} has {needed} argument{'s' * (needed != 1)}. Write "
             f"`def {make.__name__}(reward, right):` to get each correct completion, or `def {make.__name__}(reward):`"
         )
     return per or (given_rights if needed == 2 else None)
@@ -239,8 +239,8 @@ def _check_variant(subject: RewardUnderTest, right: Any, variant: Variant) -> Fi
     start = variant.base or (right if isinstance(right, Trial) else getattr(right, "as_given", None))
     if start is None:
         raise RewardDefinitionError(
-            f"the law {subject.law.name!r} yields a variant, but nothing to compare it with. Pass base=, or take a "
-            f"second argument: `def {subject.law.name}(reward, right):`"
+            f"the law {subject.law.name!r} yields a variant, but nothing to compare it with. Pass base=, or "
+            f"add a second argument: `def {subject.law.name}(reward, right):`"
         )
     base, *scores = subject.see([start, variant.trial, *variant.twins])
     if not all(variant.breaks(score, base) for score in scores):
@@ -317,10 +317,13 @@ def about_good(subject: RewardUnderTest) -> str:
     """Return a hint for a reward without high scores if correct completions seem to be missing, otherwise ""."""
     good = [example.good for example in subject.examples]
     if not any(good):
-        return ". No correct completion was given, so perhaps none was tried: give one per example (good=, GOOD)"
+        return ". No correct completion was given, so perhaps none was tried: pass one per example (good=, GOOD)"
     if len(good) > 1 and len(good[0]) != len(good) and all(completions == good[0] for completions in good):
         count = f"{len(good[0])} completion{'' if len(good[0]) == 1 else 's'}"
-        return f". good= has {count} for {len(good)} examples, and all count as correct for each: pass one per example"
+        return (
+            f". good= has {count} for {len(good)} examples, and each counts as correct for every example: pass "
+            "one per example"
+        )
     return ""
 
 
@@ -334,7 +337,7 @@ def misread_chat(subject: RewardUnderTest) -> str:
         return ""
     return (
         "Completions are lists of chat messages here, because the prompts are. Read the text with "
-        'completion[-1]["content"]. If the prompts of your dataset are strings, write strings in the examples'
+        'completion[-1]["content"]. If the prompts in your dataset are strings, write strings in the examples'
     )
 
 

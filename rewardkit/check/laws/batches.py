@@ -67,7 +67,7 @@ def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 @law(
-    advice="Score each completion alone and build one score per row: zip(completions, column)",
+    advice="Score each completion separately, and return one score per row: zip(completions, column)",
     fast=True,
     every=True,
 )
@@ -126,7 +126,7 @@ def permutation(subject: RewardUnderTest) -> Iterator[Finding]:
             continue
         for order in _orders(subject, group):
             reordered = [group[row] for row in order]
-            fault = _differing(subject, reordered, [expected[row] for row in order], "in another order")
+            fault = _differing(subject, reordered, [expected[row] for row in order], "in a different order")
             if fault is not None:
                 yield fault
                 break
@@ -142,7 +142,7 @@ def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[i
     yield order
 
 
-@law(advice="Compare only completions of one prompt", fast=True)
+@law(advice="Compare only completions for the same prompt", fast=True)
 def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
     """GRPO compares the completions for one prompt. A score that depends on other prompts is noise."""
     groups = groups_of(subject)
@@ -167,16 +167,15 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
             for before, after in neighbors:
                 scores = scored_together(subject, [*before, *group, *after])
                 if isinstance(scores, str):
-                    text = f"a batch that also has completions of another prompt raises: {scores}"
+                    text = f"a batch that also contains completions for another prompt raises: {scores}"
                     yield finding(subject, group[0], alone[0], text)
                     return
                 scores = scores[len(before) :]
                 row = first_difference(alone, scores)
                 if row is not None:
                     text = (
-                        f"scores {score_text(alone[row])} among the completions of its own prompt, but "
-                        f"{score_text(scores[row])} "
-                        f"with {len(before) + len(after)} of another prompt in the batch"
+                        f"scores {score_text(alone[row])} among the completions for its own prompt, but "
+                        f"{score_text(scores[row])} with {len(before) + len(after)} for another prompt in the batch"
                     )
                     yield finding(subject, group[row], scores[row], text)
 
@@ -231,9 +230,8 @@ def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Itera
             row = first_difference(with_right[: len(group)], with_wrong)
             if row is not None:
                 message = (
-                    f"scores {score_text(with_right[row])} if the answers to another prompt in the batch are right, "
-                    "but "
-                    f"{score_text(with_wrong[row])} if they are wrong"
+                    f"scores {score_text(with_right[row])} if the answers to another prompt in the batch are correct, "
+                    f"but {score_text(with_wrong[row])} if they are incorrect"
                 )
                 yield finding(subject, group[row], with_right[row], message)
                 return

@@ -47,7 +47,7 @@ def _searched(search_result: str) -> list[dict[str, Any]]:
 
 
 @law(
-    advice="Read the last assistant message only",
+    advice="Read only the last assistant message",
     skip="fewer than two examples have chat prompts",
     applies=needs_good,
     per=judged,
@@ -69,8 +69,8 @@ def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Itera
 
 
 @law(
-    advice="Read messages whose role is assistant only",
-    skip="no completion is chat, or the reward was not seen to judge answers",
+    advice="Read only messages with the role assistant",
+    skip="no completion is a chat, or no trial showed that the reward judges answers",
     applies=_is_for_agents,
     per=judged,
 )
@@ -80,7 +80,7 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
     A correct completion's text becomes a tool message at the end of a conversation with calls.
     """
     if right.judges and subject.conversational:
-        message = "the words of a tool score {score}, like those of the assistant"
+        message = "a tool's message scores {score}, the same as the assistant's message"
         yield Variant(Trial(_searched(text_of(right.completion)), right.example), message)
 
 
@@ -92,7 +92,7 @@ def the_last_message_counts(subject: RewardUnderTest, right: Judged) -> Iterator
     """
     if not has_calls(right.completion):  # otherwise its answer already follows calls
         answered = [*_searched("nothing found"), {"role": "assistant", "content": right.anatomy.text}]
-        message = "behind a call of a tool, a correct answer scores {score} instead of {base}"
+        message = "after a tool call, a correct answer scores {score} instead of {base}"
         yield Variant(Trial(answered, right.example), message, "no less")
 
 
@@ -105,7 +105,7 @@ def _reads_prompts(subject: RewardUnderTest) -> None:
 
 @law(
     advice="Score the completion without its prompt",
-    skip="no correct completion has a mark",
+    skip="no correct completion contains a mark",
     applies=_reads_prompts,
     per=judged,
 )

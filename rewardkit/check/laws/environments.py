@@ -37,8 +37,8 @@ def _needs_environment(subject: RewardUnderTest) -> None:
 
 
 @law(
-    advice="Judge the final state, not the number or the order of the calls",
-    skip="no call was seen to leave the environment as it was",
+    advice="Judge the final state, not the number or order of the calls",
+    skip="no tried call left the environment unchanged",
     applies=_needs_environment,
     per=judged_actions,
 )
@@ -55,8 +55,8 @@ def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant
         if nothing.scored and nothing.value < right.value:
             before = inserted([], [call], known_results(right.completion))
             message = (
-                f"with the harmless call {call[0]} before it, a correct episode scores {{score}}, no more than "
-                "doing nothing"
+                f"with the harmless call {call[0]} before it, a correct episode scores {{score}}, which is not "
+                "more than doing nothing scores"
             )
             yield Variant(Trial([*before, *messages_of(right.completion)], right.example), message, "more", idle)
 
@@ -130,7 +130,7 @@ def _written(value: Any, depth: int) -> Iterator[str]:
 
 
 @law(
-    advice="Set everything in reset(), the state of the last episode and the random numbers included",
+    advice="Reset everything in reset(), including the last episode's state and the random numbers",
     skip="no correct completion is scored",
     applies=_needs_environment,
 )
@@ -181,7 +181,7 @@ def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: 
 
 
 @law(
-    advice="Let ConnectionError and TimeoutError pass in the environment and in the reward. Do not "
+    advice="Do not catch ConnectionError and TimeoutError in the environment or in the reward. Do not "
     "turn them into a score",
     applies=_needs_environment,
 )
@@ -205,7 +205,7 @@ def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
             score = _scored(subject, right.example, messages, environment)
             if score.outcome is not Outcome.FAILED:
                 trial = Trial(messages, right.example)
-                message = f"with a ConnectionError in {name}, the row is {score.outcome} and not failed"
+                message = f"with a ConnectionError in {name}, the row's outcome is {score.outcome} instead of failed"
                 yield finding(subject, trial, score, message)
 
 

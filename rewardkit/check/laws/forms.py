@@ -47,7 +47,7 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
 
 
 @law(
-    advice="Annotate the column with its type (answer: float), and rewardkit converts it",
+    advice="Annotate the column with its type (answer: float), so that rewardkit converts it",
     skip="no column is annotated with a type other than str",
 )
 def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
@@ -122,7 +122,8 @@ _SOME = 0.05
 
 
 @law(
-    advice="Allow for it: re.DOTALL in the pattern, .strip() on the answer, commas and units removed from both sides",
+    advice="Accept this form: use re.DOTALL in the pattern, .strip() the answer, and remove commas and "
+    "units from both sides",
     fast=True,
     turn=Turn.EARLY,
     names_line=True,
@@ -163,7 +164,7 @@ def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) 
 
 def _dot_advice(subject: RewardUnderTest) -> str:
     """Return the advice for a reward without a pattern that has a dot, or "" if the law's advice fits."""
-    advice = "Allow for it: .strip() on the answer, commas and units removed from both sides"
+    advice = "Accept this form: .strip() the answer, and remove commas and units from both sides"
     return "" if subject.mined.has_dots else advice
 
 
@@ -190,7 +191,7 @@ def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
             score, other = subject.see([trial, Trial(with_text(completion, line), number)])
             if score.scored and _is_more(other, score) and score.value <= _lowest(subject, number) + EQUAL:
                 message = (
-                    f"a correct completion scores {score.value:.6g} on several lines, but {other.value:.6g} on one"
+                    f"a correct completion scores {score.value:.6g} on several lines, but {other.value:.6g} on one line"
                 )
                 hint = f": {DOTALL}" if subject.mined.has_dots else ""
                 yield finding(subject, trial, score, f"{message}{hint}", advice=_dot_advice(subject))

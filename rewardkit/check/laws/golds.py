@@ -51,18 +51,18 @@ def _behind_gates(tree: Reward, inside: bool = False) -> Iterator[Reward]:
 
 # The most findings. Arbitrary: a few show whether a completion is compared with its own gold answer.
 _MOST = 6
-_FOREIGN = "right for another example"
+_FOREIGN = "correct for another example"
 _ALONE = "a distractor and nothing else"
 _SURPLUS = "surplus"
-_NOT_JUDGED = "the reward was not seen to judge answers"
+_NOT_JUDGED = "no trial showed that the reward judges answers"
 _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
 """Keys of the object around a call's arguments. Trainers and servers add other keys to it, such as ``id``."""
 
 
 @law(
-    advice="Compare the reward's pattern with this completion: a correct answer has to match it",
-    advice_on_calls="Play the correct completion and read its calls and results: has a tool failed, or is its "
-    "name misspelled?",
+    advice="Compare the reward's pattern with this completion: a correct answer must match it",
+    advice_on_calls="Play the correct completion, and read its calls and results: did a tool fail, or is "
+    "its name misspelled?",
     fast=True,
     names_line=True,
     every=True,
@@ -95,14 +95,14 @@ def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
                 subject.see([trial])[0],
                 message,
                 component=name,
-                advice=f"Score the correct completion with {name} alone, and read its note",
+                advice=f"Score the correct completion with only {name}, and read its note",
             )
             return
     for right in judged(subject):
         nonsense = _better_nonsense(subject, right)
         if nonsense is not None:
             trial, score = shortest(subject, nonsense, right.more)
-            message = f"scores {score.value:.6g}, more than the {right.value:.6g} of a correct completion"
+            message = f"scores {score.value:.6g}, but a correct completion scores only {right.value:.6g}"
             yield finding(subject, trial, score, message)
             return
         worse = _better_misspelled(subject, right)
@@ -139,7 +139,9 @@ def _never_paid(part: RewardUnderTest) -> tuple[Trial, str] | None:
     scores = part.see(rights)
     if part.scope != "sample" or not all(score.scored and score.value <= low + EQUAL for score in scores):
         return None
-    return rights[0], f"gives {low:.6g}, its least, to every correct completion, and the gate before it hides that"
+    return rights[0], (
+        f"gives {low:.6g}, its lowest score, to every correct completion, and the gate before it hides this"
+    )
 
 
 def _applies_nowhere(subject: RewardUnderTest, number: int) -> bool:
@@ -161,11 +163,11 @@ def _too_low(subject: RewardUnderTest, score: TrialResult, lowest: float) -> str
         score.value <= lowest + EQUAL
         and len({round(other_score.value, 9) for _, other_score in score_sweep(subject) if other_score.scored}) > 1
     ):
-        return f"a correct completion scores {score.value:.6g}, the least of all completions tried"
+        return f"a correct completion scores {score.value:.6g}, the lowest score of all completions tried"
     elif score.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
         if not subject.mined.has_dots and reacts(subject):
             return ""  # the reward looks for something that these completions lack
-        return f"a correct completion scores {score.value:.6g}, like every completion tried"
+        return f"a correct completion scores {score.value:.6g}, the same as every other completion tried"
     return ""
 
 
@@ -205,8 +207,8 @@ def _needs_both(subject: RewardUnderTest) -> None:
 
 
 @law(
-    advice="Make the reward read the error in this completion, or remove it from bad=",
-    skip="bad= differs from good= only in answers, and the reward reads no column that has them",
+    advice="Make the reward detect the error in this completion, or remove the completion from bad=",
+    skip="bad= differs from good= only in answers, and the reward reads no column that contains the answers",
     applies=_needs_both,
     fast=True,
     turn=Turn.EARLY,
@@ -231,18 +233,19 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
                 continue
             margin_note = f" (margin={margin:g})" if margin else ""
             unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
-            asks = f". The reward asks for {unread} and never reads it" if unread else ""
+            asks = f". The reward requests {unread} but never reads it" if unread else ""
             message = (
-                f"an incorrect completion scores {score.value:.6g}, a correct one {min(scored):.6g}{margin_note}{asks}"
+                f"an incorrect completion scores {score.value:.6g}, and a correct one scores "
+                f"{min(scored):.6g}{margin_note}{asks}"
             )
             yield finding(subject, wrong, score, message, advice=misread_chat(subject))
 
 
 @law(
     advice=COMPARE,
-    advice_on_calls="If the calls of another row were made, compare their arguments with this row's: "
-    "rk.tool_calls, or the state with rk.agents.final_state. If the answer is another's, compare it "
-    "as a whole",
+    advice_on_calls="If this completion makes another row's calls, compare their arguments with this row's: "
+    "rk.tool_calls, or the state with rk.agents.final_state. If it contains another row's answer, compare "
+    "answers as a whole",
     fast=True,
     turn=Turn.EARLY,
     names_line=True,
@@ -267,7 +270,9 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
             yield None
             score = subject.see([trial])[0]
             if right.paid(score) and not covered(subject, right, trial):
-                message = f"an incorrect tool call scores {score.value:.6g}, the correct one {right.value:.6g}"
+                message = (
+                    f"an incorrect tool call scores {score.value:.6g}, and the correct one scores {right.value:.6g}"
+                )
                 violations.setdefault("call", finding(subject, trial, score, message))
         if not right.judges:
             continue
@@ -302,8 +307,8 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
     if covered(subject, right, right.trial(text)):
         return None
     message = (
-        f"the reward reads {column!r} but scores {len(honest)} incorrect answers {score.value:.6g}, like the correct "
-        "one"
+        f"the reward reads {column!r} but scores {len(honest)} incorrect answers {score.value:.6g}, the same as "
+        "the correct one"
     )
     return finding(subject, right.trial(text), score, message)
 
@@ -326,7 +331,7 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
         paid = [trial for trial in paid if not alone.search(text_of(trial.completion))]
     for trial in sorted(paid, key=lambda trial: len(text_of(trial.completion))):
         if wrong(text_of(trial.completion)):
-            yield Variant(trial, "a completion without the answer scores {score}, the correct one {base}")
+            yield Variant(trial, "a completion without the answer scores {score}, and the correct one scores {base}")
 
 
 def perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
@@ -358,7 +363,7 @@ def _wrong_paid(subject: RewardUnderTest, right: Judged, trial: Trial, kind: str
     tail = text[region.start :] if right.anatomy.marked else text
     keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
     small, score = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
-    message = f"an incorrect answer ({kind}) scores {score.value:.6g}, the correct one {right.value:.6g}"
+    message = f"an incorrect answer ({kind}) scores {score.value:.6g}, and the correct one scores {right.value:.6g}"
     return finding(subject, small, score, message)
 
 
@@ -366,13 +371,13 @@ def _own_code(subject: RewardUnderTest) -> None:
     """Raise `Skip` if the reward has no user-defined function."""
     needs_good(subject)
     if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
-        raise Skip("the behavior of a ready reward is set by its options")
+        raise Skip("a ready reward's behavior is set by its options")
 
 
 @law(
-    advice="Compare the objects as wholes, made == wanted, or count the keys that only one of them has: rk.json_match "
-    "and rk.tool_calls do. If further keys are right, leave this law out with without=[...]",
-    skip="the reward was not seen to compare all values of an object that a column has as JSON",
+    advice="Compare the whole objects, made == wanted, or count the keys that only one of them has, as rk.json_match "
+    "and rk.tool_calls do. If additional keys are correct, skip this law with without=[...]",
+    skip="no trial showed that the reward compares all values of a JSON object in a column",
     applies=_own_code,
     per=judged,
 )
@@ -398,7 +403,7 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
                     changes.append((rest, f"without the key {key!r}"))
             location = f" in {path_text(path)}" if path else ""
             for changed, description in changes:
-                message = f"{description}{location}, it scores {{score}}, like the correct completion"
+                message = f"{description}{location}, it scores {{score}}, the same as the correct completion"
                 yield Variant(trial_with(with_leaf(value, path, changed)), message)
 
 
@@ -427,7 +432,7 @@ def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
     return objects[:6]
 
 
-@law(advice=COMPARE, skip="no incorrect completion is refused", applies=needs_good, per=judged)
+@law(advice=COMPARE, skip="no incorrect completion is rejected", applies=needs_good, per=judged)
 def wrong_stays_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If a stray letter makes an incorrect completion count as correct, the policy learns to write the letter.
 
@@ -438,5 +443,7 @@ def wrong_stays_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
         (refused,) = subject.see([right.trial(text)])
         # Shorter texts occur in other words by chance: "A", "in", "no".
         if len(text) >= 4 and refused.scored and not right.paid(refused):
-            message = f"an incorrect completion scores {refused.value:.6g}, with a word before it {{score}}"
+            message = (
+                f"an incorrect completion scores {refused.value:.6g}, but with a word before it, it scores {{score}}"
+            )
             yield Variant(right.trial(f"So: {text}"), message, twins=(right.trial(text[:-1]),))

@@ -77,7 +77,7 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
             if answer := anatomy.region.of(text):
                 yield "the answer * n, never closed", Growing(answer, text[: anatomy.region.start])
             for piece in _STRONG:
-                yield f"{piece!r} * n in the place of the answer", Growing(piece, *_split_at_answer(anatomy))
+                yield f"{piece!r} * n instead of the answer", Growing(piece, *_split_at_answer(anatomy))
 
 
 def _growing_texts(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
@@ -90,7 +90,7 @@ def _growing_texts(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     frames = {"": ("", ""), " before a mark": ("", "!\n?")}
     for anatomy in anatomies(subject, 0)[:1]:
         before, after = _split_at_answer(anatomy)
-        frames |= {" in the place of the answer": (before, after), " in an open answer": (before, "")}
+        frames |= {" instead of the answer": (before, after), " in an open answer": (before, "")}
         if anatomy.text:
             last = anatomy.text[-1]
             yield "the last letter * n after a correct completion", Growing(last, anatomy.text, "!")
@@ -148,7 +148,7 @@ def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     """A policy will find a completion that takes minutes to score, and every process in the run will wait for it."""
     # A reward this slow at any length, such as a judge, would take seconds for the sizes of one family alone.
     if subject.cost > 0.05:
-        raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
+        raise Skip(f"scoring one completion takes {subject.cost:.2g} s at any length")
     # This law runs first, since a slow reward takes the time of all other laws. If it does not finish, it continues
     # in the time that they leave.
     first = subject.reached("time_linear")
@@ -203,7 +203,7 @@ def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
     message = _too_steep(times) if len(text) >= _GLANCE[2] else ""
     if message:
         subject.skip_longer(_size_for(times, _SPENT))
-        yield finding(subject, slow, None, f"for a completion of another law, the time {message}", law=time_linear)
+        yield finding(subject, slow, None, f"for a completion from another law, the time {message}", law=time_linear)
 
 
 def _seconds(subject: RewardUnderTest, text: str) -> float:
@@ -269,12 +269,12 @@ def _unfinished(tried_count: int, count: int) -> Unfinished:
     return Unfinished(f"only {tried_count} of {count} kinds of long completions were tried", tried_count, count)
 
 
-@law(advice="Limit the size of numbers, ranges and repetitions before you compute them", turn=Turn.LATE)
+@law(advice="Limit the size of numbers, ranges, and repetitions before you compute them", turn=Turn.LATE)
 def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     """A completion that makes the reward allocate gigabytes crashes the run and everything else on the machine."""
     # The same limit as in `time_linear`: measuring would use up the time of the check.
     if subject.cost > 0.05:
-        raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
+        raise Skip(f"scoring one completion takes {subject.cost:.2g} s at any length")
     if subject.skips(Trial(subject.formed("a" * 8_000))):
         raise Skip("the reward is too slow for long completions")
     first = subject.reached("memory_bounded")

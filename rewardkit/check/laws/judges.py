@@ -42,7 +42,7 @@ _PADDING = (
 )
 
 
-@law(advice="Ask the judge in both orders and average", every=True)
+@law(advice="Ask the judge in both orders, and average the scores", every=True)
 def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
     """If a ranking judge favors a position, completions are rewarded for their place in the list.
 

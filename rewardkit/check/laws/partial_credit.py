@@ -59,7 +59,7 @@ _MOST_STEPS = 12
 
 
 @law(
-    advice="Look for a score that is skipped if a part is missing: give the lowest score if a part is missing",
+    advice="Look for a score that is skipped if a part is missing, and give the lowest score instead",
     skip="no correct completion has two tags or a JSON object whose parts change the score",
     applies=needs_good,
     per=judged,
@@ -119,7 +119,7 @@ def _without(pieces: Sequence[str], indices: Sequence[int]) -> list[str]:
 
 
 @law(
-    advice="Check the signs and the limits of the curve: it should rise up to the best length, then fall",
+    advice="Check the signs and limits of the curve: it should rise up to the best length, and then fall",
     skip="the length of a correct completion does not change its score",
     applies=needs_good,
     per=judged,
@@ -140,7 +140,7 @@ def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
     valley = _valley(first, gap)
     if valley is not None and _falls_and_rises(second, valley, gap):
         steps = [f"with {_SIZES[step]} words added, it scores {first[step].value:.6g}" for step in valley]
-        message = f"a correct completion loses score as it grows, and then gains: {'; '.join(steps)}"
+        message = f"as a correct completion grows, its score falls and then rises: {'; '.join(steps)}"
         yield finding(subject, curves[0][valley[2]], first[valley[2]], message)
 
 
@@ -208,8 +208,8 @@ def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Itera
     in_part, full, in_long = subject.see([short, prose, slip])
     if right.paid(full) and in_part.scored and in_long.scored and not right.paid(in_part):
         message = (
-            f"without its first word, a text of {len(_PROSE)} characters scores {{score}}, one of {len(gold)} "
-            "characters {base}"
+            f"without its first word, a text of {len(_PROSE)} characters scores {{score}}, but a text of "
+            f"{len(gold)} characters scores {{base}}"
         )
         yield Variant(slip, message, "no less", short, _DEEP * _range(subject))
 
@@ -224,7 +224,7 @@ def _not_in_english_alone(subject: RewardUnderTest) -> None:
 
 @law(
     advice="Also count repeated characters if a script has no spaces",
-    skip="repetition was not seen to cost something",
+    skip="no trial showed that repetition lowers the score",
     applies=_not_in_english_alone,
     per=judged,
 )
@@ -238,7 +238,7 @@ def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterato
     english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
     first, second = subject.see([english, chinese])
     if first.scored and second.scored and first.value <= right.value - _DEEP * _range(subject):
-        message = "a phrase repeated 40 times scores {base} in English, {score} in Chinese"
+        message = "a phrase repeated 40 times scores {base} in English, but {score} in Chinese"
         yield Variant(chinese, message, "no more", english, (right.value - first.value) / 2)
 
 
@@ -374,7 +374,7 @@ def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
     ]
     for trials, reason in (*rankings, *_closer(subject)):
         for before, after in pairwise(trials):
-            message = f"is {reason} than a completion that scores {{base}}, but scores {{score}}"
+            message = f"is {reason} than a completion that scores {{base}}, but it scores {{score}}"
             # The slack allows for rounding errors.
             yield Variant(after, message, "no less", before, slack=1e-6)
 
@@ -408,8 +408,8 @@ def _numeric(subject: RewardUnderTest, column: str) -> bool:
 
 
 @law(
-    advice="Take the distance as an absolute value: abs(said - gold)",
-    skip="no gold answer is a number that the reward was seen to judge",
+    advice="Use the absolute distance: abs(said - gold)",
+    skip="no trial showed that the reward judges a numeric gold answer",
     applies=needs_good,
     per=judged,
     turn=Turn.EARLY,
@@ -436,8 +436,8 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
         if all(score.scored for score in scores) and paid[0] != paid[1]:
             high, low = (0, 1) if paid[0] else (1, 0)
             message = (
-                f"for the gold answer {gold}, {texts[high]} scores {{score}} and {texts[low]}, which is as near, "
-                f"{scores[low].value:.6g}"
+                f"for the gold answer {gold}, {texts[high]} scores {{score}} and {texts[low]}, which is just as "
+                f"near, scores {scores[low].value:.6g}"
             )
             yield Variant(trials[high], message)
 
@@ -527,8 +527,8 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
                 position = _STATED_SHARES.index(claim)
                 message = (
                     f"a model that is correct in {truth:.0%} of its answers scores highest on average if it states "
-                    f"{claim:.0%}: a correct "
-                    f"answer scores {right[position]:.6g} then, an incorrect one {wrong[position]:.6g}"
+                    f"{claim:.0%}: a correct answer then scores {right[position]:.6g}, and an incorrect one scores "
+                    f"{wrong[position]:.6g}"
                 )
                 trial = trials[0][position]
                 (score,) = subject.see([trial])

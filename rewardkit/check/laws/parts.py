@@ -35,8 +35,8 @@ _PROSE = 4
 
 
 @law(
-    advice="Make the tolerance of numbers small and absolute, and compare strings as a whole",
-    skip="no number and no word of a column was seen to change the score of a correct completion",
+    advice="Use a small absolute tolerance for numbers, and compare whole strings",
+    skip="no change to a number or word from a column changed a correct completion's score",
     applies=needs_good,
     per=judged,
     turn=Turn.EARLY,
@@ -57,7 +57,7 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
             is_judged = any(gold.holds(part.span) for gold in right.anatomy.places)
         for other in _near_miss_texts(part, graded) if is_judged else ():
             if other.lower() not in words:
-                message = f"with {other!r} for {part.text!r}, it scores {{score}}, like the correct completion"
+                message = f"with {other!r} for {part.text!r}, it scores {{score}}, the same as the correct completion"
                 yield Variant(right.trial(with_part(right, part, other)), message)
 
 
@@ -92,8 +92,8 @@ def _near_miss_texts(part: Part, graded: bool) -> Iterator[str]:
 
 
 @law(
-    advice="Ask for each part: all(...), and as many as there are, not any(...) or the first one",
-    skip="nothing can be cut from the correct completions",
+    advice="Require every part, and the same number of parts: use all(...), not any(...) or only the first part",
+    skip="nothing can be removed from the correct completions",
     applies=needs_good,
     per=judged,
     turn=Turn.EARLY,
@@ -125,7 +125,7 @@ def _missing_parts(subject: RewardUnderTest, right: Judged, text: str) -> str:
     gold = right.anatomy.gold if right.judges else ""
     is_answer = bool(gold) and set(values_in(gold)) <= set(values_in(text)) and bool([*values_in(gold)])
     if not is_penalty(subject) and not is_answer and _BARE.fullmatch(text) and _amid_words(right_text, text):
-        return "only headings, labels or citations are left"
+        return "only headings, labels, or citations are left"
     return ""
 
 
@@ -173,7 +173,7 @@ def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Var
     other_words = [part for part in parts if not _in_a_mark(right, part)]
     if len(other_words) >= _PROSE:
         nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in other_words])
-        message = "with nonsense around its answer, it scores {score}, with sense {base}"
+        message = "with nonsense around its answer, it scores {score}, but with sensible text {base}"
         # Style may change the score a little; losing all sense must not raise it further.
         yield Variant(right.trial(nonsense), message, "no more", slack=0.05 * max(1.0, abs(right.value)))
 
@@ -204,7 +204,7 @@ def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
 
 @law(
     advice="Compare each part with its own counterpart, in order: zip(..., strict=True)",
-    skip="no correct completion has several parts of one kind that each count",
+    skip="no correct completion has several parts of one kind that all affect the score",
     applies=needs_good,
     per=_groups,
     turn=Turn.EARLY,
@@ -225,7 +225,7 @@ def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]
         repeated = (parts.without_but_more(index, *[other] * times) for times in _TIMES)
         for text in (parts.instead(index, other), *repeated):
             change = f"{shorten(part)} is missing, {shorten(other)} is repeated"
-            message = f"{change}: it scores {{score}}, like the correct completion"
+            message = f"{change}: it scores {{score}}, the same as the correct completion"
             yield Variant(right.trial(text), message, base=right.as_given)
 
 
@@ -259,8 +259,8 @@ def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblin
 
 
 @law(
-    advice="Compare all calls with all that are wanted, and give less for each that no one asked for",
-    skip="no correct completion makes calls in tags",
+    advice="Compare all calls with all expected calls, and lower the score for each unexpected call",
+    skip="no correct completion contains calls in tags",
     applies=needs_good,
     per=_groups,
     turn=Turn.EARLY,
@@ -277,7 +277,7 @@ def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) ->
     for call in _other_calls(parts):
         behind = right.trial(parts.with_more(call))
         before = right.trial(parts.instead(0, f"{call}{parts.joint}{parts.part(0)}"))
-        message = f"with the call {shorten(call)} added, it scores {{score}}, like the correct calls alone"
+        message = f"with the call {shorten(call)} added, it scores {{score}}, the same as the correct calls alone"
         yield Variant(behind, message, base=right.as_given, twins=(before,))
 
 

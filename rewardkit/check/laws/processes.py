@@ -51,7 +51,7 @@ _SECONDS = 60.0
 """The time limit for another process. Arbitrary: the process imports the reward's modules again."""
 
 
-@law(advice="Remove the randomness or seed it with the completion. For a judge, set temperature 0")
+@law(advice="Remove the randomness, or seed it with the completion. For a judge, set temperature 0")
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
     """If equal completions get different scores, GRPO mistakes noise for an advantage, and replay fails.
 
@@ -69,7 +69,7 @@ def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
             before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), score)
             if not before.same(score):
                 small, values = _shrunk(subject, trial)
-                message = f"scored {score_text(before)} at first and {score_text(score)} the second time"
+                message = f"scored {score_text(before)} the first time and {score_text(score)} the second time"
                 if values is not None:
                     message = f"scored {score_text(values[0])} once and {score_text(values[1])} another time"
                 yield finding(subject, small, score, message)
@@ -192,7 +192,7 @@ _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer
 """Arguments that only the scorer can create."""
 
 
-@law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
+@law(advice="Copy a list before you sort, pop, or change it: sorted(values), list(values)", every=True)
 def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
     """Trainers pass the same lists to all reward functions. A function that sorts or pops them corrupts the other
     functions' input.
@@ -286,7 +286,7 @@ def _ignoring(call: Callable[[], Any]) -> None:
         call()
 
 
-@law(advice="Define the function at the top level of a module, without lambdas and open files")
+@law(advice="Define the function at the top level of a module, without lambdas or open files")
 def picklable(subject: RewardUnderTest) -> Iterator[Finding]:
     """Trainers that score in other processes pickle the reward to send it to those processes."""
     nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]

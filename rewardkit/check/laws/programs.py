@@ -16,7 +16,7 @@ _MOST = 4
 """The maximum number of findings, one per example. Arbitrary: the report should stay readable."""
 
 
-@law(advice="Add the proposed test to the row", turn=Turn.LATE, every=True)
+@law(advice="Add the suggested test to the row", turn=Turn.LATE, every=True)
 def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
     """If weak tests accept incorrect programs, the policy is rewarded for them and learns to write them.
 

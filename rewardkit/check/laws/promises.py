@@ -61,7 +61,7 @@ def within_documented_range(subject: RewardUnderTest) -> Iterator[Finding]:
         trials = [right.trial(text) for text in _extremes(subject, right)]
         for trial, score in [*zip(trials, subject.see(trials), strict=True), *score_sweep(subject)]:
             if score.scored and not low - EQUAL <= score.value <= high + EQUAL:
-                message = f"scores {score.value:.6g}, and its docstring promises {low:g} to {high:g}"
+                message = f"scores {score.value:.6g}, but its docstring promises {low:g} to {high:g}"
                 yield finding(subject, trial, score, message)
 
 
@@ -117,7 +117,8 @@ def length_is_of_the_text(subject: RewardUnderTest, right: Judged) -> Iterator[F
     together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
     if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # no comparison of rows
         message = (
-            f"scores {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
+            f"scores {scores[-1].value:.6g} with {_MANY[-1]:,} more words, the same as without them: does it measure "
+            "the length of the text?"
         )
         yield finding(subject, trials[0], scores[0], message)
 
@@ -136,8 +137,8 @@ _SHARE_OF_TIME = 0.02
 
 
 @law(
-    advice="Change the line as proposed, and check again",
-    skip="its code has no construction that often does something else than intended",
+    advice="Change the line as suggested, and check again",
+    skip="its code contains no construct that often differs from the intended behavior",
     every=True,
 )
 def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:

@@ -30,8 +30,9 @@ _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
 
 
 @law(
-    advice="Look at how the code reads this gold answer: 0 and False are values, and a pattern needs re.escape",
-    skip="no gold answer of a kind that can be replaced, or another column goes with it",
+    advice="Look at how the code reads this gold answer: 0 and False are valid values, and text in a "
+    "pattern needs re.escape",
+    skip="no gold answer has a type that can be replaced, or another column depends on it",
     applies=needs_good,
     per=judged,
     turn=Turn.EARLY,
@@ -59,7 +60,7 @@ def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Va
         if right.paid(score):
             before = [right.completion] if _is_marked_apart(right, gold) else []
             for completion in (*before, *(right.saying(anatomy.saying(text)) for text in gold.wrong)):
-                message = f"an incorrect answer scores {{score}} for {column}, the correct one {{base}}"
+                message = f"an incorrect answer scores {{score}} for {column}, and the correct one scores {{base}}"
                 yield Variant(Trial(completion, right.example, trial.columns), message, base=trial)
 
 
@@ -100,7 +101,8 @@ def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Var
         if name in row and name != right.anatomy.column and type(row[name]) is type(columns[name]):
             first, *twins = (Trial(right.saying(text), right.example, columns) for text in wrong)
             message = (
-                f"with {name}={columns[name]!r}, an incorrect answer scores {{score}}, like the correct one without it"
+                f"with {name}={columns[name]!r}, an incorrect answer scores {{score}}, the same as the "
+                "correct one without it"
             )
             yield Variant(first, message, twins=tuple(twins))
     refuses = right.judges or not all(map(right.paid, subject.see([Trial(bad, right.example) for bad in bads])))
@@ -112,7 +114,7 @@ def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Var
         first, *twins = (replace(right.trial(text), columns={column: other}) for text in texts)
         with suppress(RewardKitError):  # the annotation does not allow this value
             subject.see([first])
-            message = f"with {column}={shorten(other)}, which the code does not know, any text scores {{score}}"
+            message = f"with {column}={shorten(other)}, which the code does not handle, any text scores {{score}}"
             yield Variant(first, message, twins=tuple(twins))
 
 
@@ -185,8 +187,8 @@ _ENOUGH = 20
 
 
 @law(
-    advice="Run the reward's pattern on a correct completion. A missing re.DOTALL is the usual reason",
-    advice_on_calls="Play a correct completion and read its calls and results: has a tool failed?",
+    advice="Run the reward's pattern on a correct completion. The usual reason is a missing re.DOTALL",
+    advice_on_calls="Play a correct completion, and read its calls and results: did a tool fail?",
     fast=True,
     every=True,
 )
@@ -221,7 +223,7 @@ def _likely_reason(subject: RewardUnderTest) -> str:
     # Arbitrary limits: long texts are messages, and three show whether anything in the code matters.
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
     if not words:
-        return "Score a correct completion with it by hand: it should score more than an empty one"
+        return "Score a correct completion by hand: it should score higher than an empty one"
     mentions = ", ".join(map(repr, words))
     return f"Its code mentions {mentions}: give a correct completion that scores more, or fix how it reads completions"
 
@@ -250,7 +252,9 @@ def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
     for name in sorted(names):
         values = {round(value, 9) for score in scores if not math.isnan(value := score.components.get(name, math.nan))}
         if len(values) == 1 and sum(name in score.components for score in scores) >= _ENOUGH:
-            message = f"the component {name!r} gives {values.pop():.6g} to all {len(scores)} completions tried"
+            message = (
+                f"the component {name!r} gives the score {values.pop():.6g} to all {len(scores)} completions tried"
+            )
             trial = (given(subject) or [Trial(subject.formed("word"))])[0]
             yield finding(subject, trial, subject.see([trial])[0], message, component=name)
 
@@ -296,7 +300,7 @@ def _matters(subject: RewardUnderTest, column: str, values: list[object], trial:
 
 @law(
     advice="Pair each completion with its own row: zip(completions, column, strict=True)",
-    skip="no marked answers without words, or nothing is read from the rows",
+    skip="no answers are marked without words, or the reward reads nothing from the rows",
     applies=needs_good,
     per=judged,
 )
@@ -345,7 +349,7 @@ def reads_what_it_asks_for(subject: RewardUnderTest) -> Iterator[Finding]:
         raise Skip("its functions read all columns that they request")
     for column in sorted(subject.columns_forgotten):
         trial = next(iter(given(subject)), Trial(subject.formed("")))
-        message = f"it asks for the column {column!r} and never reads it"
+        message = f"it requests the column {column!r} but never reads it"
         yield finding(subject, trial, subject.see([trial])[0], message)
 
 

@@ -57,7 +57,7 @@ def _score_findings(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
             yield found(trial, score, described)
 
 
-@law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
+@law(advice="Handle this case in the reward, and return the lowest score for it", fast=True, every=True)
 def total(subject: RewardUnderTest) -> Iterator[Finding]:
     """During training, a policy may write any text. If the reward raises an exception, the run stops, or the policy
     learns to cause exceptions.
@@ -87,7 +87,7 @@ def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
                 return
 
 
-@law(advice="Guard the division or logarithm so that every score is a finite number", fast=True, every=True)
+@law(advice="Guard the division or logarithm, so that every score is a finite number", fast=True, every=True)
 def finite(subject: RewardUnderTest) -> Iterator[Finding]:
     """One NaN or infinite score makes all advantages in its group NaN, which then makes the model's weights NaN."""
     yield from _score_findings(subject, "not finite")
@@ -150,7 +150,8 @@ def abstains_by_declaration(subject: RewardUnderTest) -> Iterator[Finding]:
             first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
             trial, score = shortest(subject, first, lambda score: score.outcome is Outcome.ABSTAINED)
             message = (
-                "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
+                "returned None or NaN for this completion, but numbers for other completions of the same example, so "
+                "such a completion cannot lose"
             )
             yield finding(subject, trial, score, message)
             return

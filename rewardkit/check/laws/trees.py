@@ -36,7 +36,7 @@ def nodes(reward: Reward) -> Iterator[Reward]:
         yield from nodes(child)
 
 
-@law(advice="Set otherwise= of the gate to at most the lowest score behind it", every=True)
+@law(advice="Set the gate's otherwise= to at most the lowest score behind the gate", every=True)
 def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
     """If failing a gate scores higher than passing it, the policy learns to fail.
 
@@ -103,7 +103,7 @@ def _declared(change: str) -> Callable[[RewardUnderTest], None]:
 
     def applies(subject: RewardUnderTest) -> None:
         if change not in subject.declarations.invariant_to:
-            raise Skip(f'not declared: pass declarations=Declarations(invariant_to=["{change}"])')
+            raise Skip(f'the property is not declared: pass declarations=Declarations(invariant_to=["{change}"])')
 
     return applies
 
@@ -113,11 +113,11 @@ def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator
     for edit, change in edits.items():
         text = change(text_of(trial.completion))
         other = Trial(with_text(trial.completion, text), trial.example)
-        yield Variant(other, f"scores {{score}} with {edit}, {{base}} without", "same", trial)
+        yield Variant(other, f"scores {{score}} with {edit}, but {{base}} without it", "same", trial)
 
 
 @law(
-    advice="Strip and join the words before you compare: ' '.join(text.split())",
+    advice="Normalize the whitespace before you compare: ' '.join(text.split())",
     applies=_declared("whitespace"),
     per=given,
 )

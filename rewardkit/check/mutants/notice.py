@@ -99,11 +99,11 @@ class Noticed:
         if changing:
             share = len(noticed) / changing
             head.append(
-                f"The {self.given} given correct and incorrect completions notice {len(noticed)} of {changing} "
-                f"({share:.0%})."
+                f"The {self.given} given correct and incorrect completions reveal {len(noticed)} "
+                f"of {changing} ({share:.0%})."
             )
         if missed:
-            head.append("Not noticed. To notice them, add the completion to the correct or the incorrect ones:")
+            head.append("Not revealed. To reveal them, add the completion to the correct or the incorrect ones:")
         return "\n".join([*head, *(line for verdict in missed for line in _lines(verdict))])
 
 
@@ -188,8 +188,8 @@ def _original(
             break
         pool = [*pool[: len(scores)], *pool[len(scores) + _ROWS :]]
     raise RewardDefinitionError(
-        f"{name}: the original reward hangs or crashes on completions. Run `rewardkit check` on it first, and fix the "
-        "fault"
+        f"{name}: the original reward hangs or crashes on some completions. Run `rewardkit check` on the reward first, "
+        "and fix the fault"
     )
 
 

@@ -55,7 +55,7 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
         if _code_key(candidate.__code__) in changed and _is_same_code(candidate.__code__, before)
     ]
     if not exchanged:
-        raise NotRepaired(f"{names[-1]} was not found as it is in its file")
+        raise NotRepaired(f"{names[-1]} was not found unchanged in its file")
     originals = [candidate.__code__ for candidate in exchanged]
     try:
         for candidate in exchanged:
@@ -239,7 +239,9 @@ def _flag_as_count(site: Site, node: ast.Call) -> Iterator[Slip]:
             isinstance(descendant, ast.Attribute) and descendant.attr in _FLAGS for descendant in ast.walk(argument)
         ):
             repaired = _replace_part(site, argument, f"flags={site.of(argument)}")
-            yield Slip(site, (repaired,), f"re.{called(node)}() takes the flag as the most replacements to make")
+            yield Slip(
+                site, (repaired,), f"re.{called(node)}() interprets the flag as the maximum number of replacements"
+            )
 
 
 @_kind(ast.Call)
@@ -251,7 +253,7 @@ def _letters_stripped(site: Site, node: ast.Call) -> Iterator[Slip]:
     if sum(letter.isalpha() for letter in set(letters)) > 2 and len(set(letters)) * 2 > len(letters):
         owner, written = site.of(node.func.value), site.of(node.args[0])
         repaired = owner + "".join(f".{end}({written})" for end in _ENDS[name])
-        why = f"{name}({letters!r}) removes any of these letters from the ends, not the word"
+        why = f"{name}({letters!r}) removes any of these letters from the ends, not the whole word"
         yield Slip(site, (repaired,), why)
 
 
@@ -329,7 +331,9 @@ def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
         yield Slip(site, (repr(_DOT.sub(r"\1\\.", pattern)),), "the dot between the digits matches any character")
     # "^yes|no$" without parentheses.
     if re.match(r"\^[^()]*\|[^()]*\$\Z", pattern):
-        yield Slip(site, (repr(f"^(?:{pattern[1:-1]})$"),), "^ belongs to the first alternative alone, $ to the last")
+        yield Slip(
+            site, (repr(f"^(?:{pattern[1:-1]})$"),), "^ applies only to the first alternative, and $ only to the last"
+        )
     if "\x08" in pattern:
         yield Slip(
             site, (repr(pattern.replace("\x08", r"\b")),), "'\\b' is a backspace here: the r before it is missing"
@@ -349,7 +353,7 @@ def _in_a_text(site: Site, node: ast.Compare) -> Iterator[Slip]:
     yield Slip(
         site,
         tuple(_replace_part(site, right, version) for version in versions),
-        f"every part of {within!r} is in it, and so is an empty text",
+        f"this is true for every part of {within!r}, and also for empty text",
     )
 
 
@@ -381,14 +385,16 @@ def _place_as_truth(site: Site, node: ast.Call) -> Iterator[Slip]:
     if is_test or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)):
         repaired = grouped(f"{site.of(node.args[0])} in {site.of(node.func.value)}")
         yield Slip(
-            site, (repaired,), f"{called(node)}() is -1, which is true, where there is nothing, and 0 at the start"
+            site,
+            (repaired,),
+            f"{called(node)}() is -1, which is true, if nothing is found, and 0, which is false, at the start",
         )
 
 
 @_kind(ast.expr)
 def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
     """Find ``"Yes" in text.lower()``, which is never true."""
-    why = "a text in lower case has no capital letters, so this never matches"
+    why = "lowercase text has no capital letters, so this never matches"
     if isinstance(node, ast.Compare) and operator_of(node) in (ast.In, ast.NotIn, ast.Eq):
         left, right = node.left, node.comparators[0]
         for operand, other in ((left, right), (right, left)):
@@ -467,7 +473,7 @@ def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
         )
         if parts is not None and parts[2] == parts[2].strip() and parts[4] == parts[4].strip():
             repaired = _replace_part(site, item, f"{parts[2]!r}, {parts[4]!r}")
-            yield Slip(site, (repaired,), f"a comma is missing: {parts[2]!r} and {parts[4]!r} are one text")
+            yield Slip(site, (repaired,), f"a comma is missing: {parts[2]!r} and {parts[4]!r} are one string")
 
 
 @_kind(ast.BinOp)

@@ -231,7 +231,7 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     except _Unfinished as error:  # the second measurement would not finish either
         remarks.append(f"{missing}: {error}")
     if output.printed is not None:
-        remarks.append(f"the reward printed {output.printed} while it scored the file, not shown here")
+        remarks.append(f"while the reward scored the file, it printed {output.printed}, not shown here")
     used = f"{dataset.used} of " if dataset.used < dataset.prompts else ""
     return Section(
         report,

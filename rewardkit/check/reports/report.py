@@ -259,8 +259,8 @@ class Section:
             return []
         names = ", ".join(laws) if len(laws) <= _NAMED else f"{len(laws)} laws"
         return [
-            f"Not tried, since no correct completions are known: {names}. Pass good=[...] with one for each "
-            "example, write GOOD = [...] next to the reward, or put them into a file for --examples."
+            f"Not tried, because no correct completions are known: {names}. Pass good=[...] with one completion "
+            "for each example, write GOOD = [...] next to the reward, or put them into a file for --examples."
         ]
 
     @property
@@ -290,7 +290,7 @@ class Section:
             return remarks
         laws = ", ".join(dict.fromkeys(aside.law for aside in asides))
         names = "; ".join(dict.fromkeys(aside.unreachable for aside in asides))
-        return (*remarks, f"Not counted, since no run on this data has it ({laws}): {names}.")
+        return (*remarks, f"Not counted, because no run on this data has it ({laws}): {names}.")
 
     @property
     def verdict(self) -> str:
@@ -517,7 +517,7 @@ def _summary(result: LawResult) -> str:
 
 def _reason(result: LawResult) -> str:
     """Return the reason that a law is unfinished."""
-    return "the process died again" if result.findings else result.reason
+    return "the process crashed again" if result.findings else result.reason
 
 
 # On a terminal.
@@ -553,7 +553,7 @@ def _in_short(section: Section) -> Iterator[Block]:
     if section.signal is not None:
         yield Part("Learning signal", section.signal.document.blocks)
     if state.cut:
-        yield Paragraph("The lines that reproduce longer findings: finding.reproduce, --json, --html.")
+        yield Paragraph("The code that reproduces longer findings: finding.reproduce, --json, --html.")
     yield from map(Paragraph, section.notes)
     yield Verdict(section.verdict, _kind(section))
 
@@ -687,8 +687,8 @@ def _card(finding: Finding, law: str, *, matters: bool) -> Card:
 def _calibration(section: Section) -> Iterator[Block]:
     assert section.calibration is not None
     yield Paragraph(
-        "The better of two completions of one prompt should score higher. A tied pair teaches nothing, and a "
-        "wrong pair teaches the opposite.",
+        "The better of two completions of one prompt should score higher. A tied pair gives no learning signal, "
+        "and a wrong pair teaches the opposite.",
         "soft",
     )
     rows: list[list[Cell]] = []
@@ -698,7 +698,7 @@ def _calibration(section: Section) -> Iterator[Block]:
         auc = "" if component.auc is None else f"{component.auc:.3f}"
         rows.append([component.name, Bar(list(counts.items())), auc, *(f"{count:,}" for count in counts.values())])
     yield Table(rows, ["Component", "Pairs", "AUC", "right", "tied", "wrong"], left=2)
-    yield Fold("thresholds, reliability and misjudged completions", section.calibration.document.blocks)
+    yield Fold("thresholds, reliability, and misjudged completions", section.calibration.document.blocks)
 
 
 # Parts of a finding, for both the terminal and the page.

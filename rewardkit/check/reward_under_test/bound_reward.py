@@ -60,7 +60,7 @@ class BoundReward:
             again = laws_without_findings(results)
             for result in results:
                 if result.law in again:
-                    reason = f"the process died, which breaks {result.findings[0].law}"
+                    reason = f"the process crashed, which breaks {result.findings[0].law}"
                     result = LawResult(result.law, "unfinished", result.tries, reason=reason, seconds=result.seconds)
                 self._results[result.law] = result
         return self._results[law]

@@ -331,10 +331,12 @@ class RewardUnderTest:
         missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._results}
         for key in [key for key in missing if key[:-1] in self._avoided]:
             del missing[key]
-            self._results[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
+            self._results[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward hung or crashed on it")
         for key in [key for key, trial in missing.items() if self.skips(trial)]:
             del missing[key]
-            self._results[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
+            self._results[key] = TrialResult(
+                math.nan, Outcome.SKIPPED, "the reward is slow, and the completion is long"
+            )
         new_scores = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
         for key, score in new_scores.items():
             self._results.setdefault(key, score)

@@ -245,9 +245,9 @@ def _child_work(
 def _loss_finding(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Finding:
     """Return the finding for a completion on which a child was lost."""
     matters = (
-        "A policy finds the completion that takes minutes to score, and every process of the run waits for it."
+        "A policy finds the completion that takes minutes to score, and then every process in the run waits for it."
         if lost.hung
-        else "A completion that ends the process ends the run, and everything unsaved is lost."
+        else "A completion that ends the process also ends the run, and all unsaved work is lost."
     )
     law = find(_OF_TIME if lost.hung else "total")
     return finding(subject, trial, None, f"scoring {reason}", law=law, matters=matters)
@@ -270,7 +270,7 @@ def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Outp
                 if _score_in_child(subject, small, patience, output) is not None:
                     return small, again.reason
         return trial, again.reason
-    return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did alone"
+    return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did so alone"
 
 
 def _score_in_child(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:

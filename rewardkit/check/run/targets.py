@@ -82,7 +82,7 @@ def stub_of(left_out: Sequence[LeftOut], misnamed: Sequence[str] = ()) -> list[s
     lines = []
     if misnamed:
         capitals = ", ".join(f"{name} as {name.upper()}" for name in misnamed)
-        lines = ["", f"The check reads only names in capitals. Write {capitals}."]
+        lines = ["", f"The check reads only names in capital letters. Write {capitals}."]
     lacking = [candidate for candidate in left_out if candidate.columns]
     if not lacking or any(name.lower() == "examples" for name in misnamed):
         return lines
@@ -179,7 +179,7 @@ def _bind_candidate(candidate: Loaded, options: Mapping[str, Any]) -> BoundRewar
     # Python's message for a missing key; here, the key is a column that the function reads.
     missing_key = re.match(r"raised KeyError: '(\w+)'", detail)
     if missing_key and not any(missing_key[1] in example.columns for example in subject.examples):
-        reason = f"it asks for the column {missing_key[1]!r}, which the examples lack"
+        reason = f"it reads the column {missing_key[1]!r}, which the examples do not have"
         return LeftOut(candidate.name, reason, certain=not is_doubtful)
     # A TRL function that does not return a list has a bug, but one that returns texts is a helper.
     is_helper = detail.startswith("returned") and ("not a number" if is_doubtful else "(str)") in detail

@@ -77,8 +77,8 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
     text = anatomy.text.rstrip()
     for cut in subject.smells.cuts:
         many = " ".join([_REMARK] * (cut // len(_REMARK) + 2))
-        hint = f"the code cuts texts to {cut} characters"
-        yield FormatVariant("with a long remark behind it", f"{text}\n{many}", f"{text}\n{_REMARK}", hint)
+        hint = f"the code truncates text to {cut} characters"
+        yield FormatVariant("with a long remark after it", f"{text}\n{many}", f"{text}\n{_REMARK}", hint)
         yield FormatVariant("with a long remark before it", f"{many}\n{text}", f"{_REMARK}\n{text}", hint)
 
 

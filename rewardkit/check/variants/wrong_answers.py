@@ -85,7 +85,7 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
         yield from _wrong_texts(gold)
     for other in other_golds:
         if not _overlap(other, gold):
-            yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
+            yield Wrong(other, "wrong", "another example's gold answer", honest=True)
     # A mark between letters or digits, as in "a.b" and "12-13": in a pattern, a period matches any character.
     if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
         yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
@@ -170,7 +170,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
             yield Wrong(gold[0], "prefix", "the first letter")
     # A word of four letters or more: a shorter one spelled backward may be another right answer.
     if re.fullmatch(r"[^\W\d_]{4,}", gold):
-        yield Wrong(gold[::-1], "disguise", "its letters in another order")
+        yield Wrong(gold[::-1], "disguise", "its letters in a different order")
     words = gold.split()
     # With fewer words, the first one may be right by chance.
     if len(words) >= 4:
@@ -206,8 +206,10 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
 def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
     yield Wrong(lines[0], "prefix", "the first line alone")
     wrong = [lines[0], *("wrong" for _ in lines[1:])]
-    yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
-    yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
+    yield Wrong("\n".join(wrong), "prefix", "a correct first line, the rest incorrect")
+    yield Wrong(
+        "\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a correct last line, the rest incorrect"
+    )
     # The bullet of the last line, or nothing: a wrong item must look like the others.
     bullet = re.match(r"\s*(?:[-*•]|\(?\d+[.)])\s+|", lines[-1])
     wrong_item = f"{bullet[0] if bullet else ''}wrong"
@@ -236,7 +238,7 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
     yield Wrong(written(items[1:]), "prefix", "all items but the first")
     yield Wrong(written([*items[:-1], other_items[-1]]), "wrong", "another last item")
     yield Wrong(written([other_items[0], *items[1:]]), "wrong", "another first item")
-    yield Wrong(written([items[0], *other_items[1:]]), "prefix", "a right first item, the rest wrong")
+    yield Wrong(written([items[0], *other_items[1:]]), "prefix", "a correct first item, the rest incorrect")
     yield Wrong(written([*items, *other_items, *other_items]), "superset", "extra items")
     yield Wrong(written(items[:1] * len(items)), "repetition", "the first item repeated")
 
@@ -263,10 +265,10 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
     # Arbitrary limits, here and below: a document may have thousands of keys.
     for key in list(parsed)[:2]:
         if any(value not in _NOTHING for other, value in parsed.items() if other != key):
-            yield Wrong(json.dumps({key: parsed[key]}), "prefix", "one right value alone")
+            yield Wrong(json.dumps({key: parsed[key]}), "prefix", "only one correct value")
     for key in list(parsed)[:8] if len(parsed) > 1 else ():
         mixed = {other: right if other == key else other_value(right) for other, right in parsed.items()}
-        yield Wrong(json.dumps(mixed), "prefix", "one right value among wrong ones")
+        yield Wrong(json.dumps(mixed), "prefix", "one correct value among incorrect ones")
     for path, value in leaves(parsed):
         if not _is_prose(value):
             name = ".".join(map(str, path))

@@ -151,7 +151,7 @@ class AllCompletions(PagedTable):
             columns += [
                 ui.column("turns", "Turns", sortable=True),
                 ui.column("calls", "Calls", sortable=True),
-                ui.column("stop", "Stop", "badge", title="stop: why the completion ended"),
+                ui.column("stop", "Stop", "badge", title="stop: the reason why the completion ended"),
             ]
         return [*columns, ui.column("length", "Length", sortable=True, title=scores.length_unit)]
 

@@ -182,8 +182,8 @@ def _short(value: float) -> str:
 _OUTCOMES = {"": "All", "won": "Won", "lost": "Lost", "equal": "Equal"}
 _NAMES = {1: "won", -1: "lost", 0: "equal"}
 _TOOLTIP = (
-    "Words search prompts and their columns. Conditions compare left, right, difference, completions (the fewer of "
-    "both sides), result or an example column: difference<-0.5, left=0, result=won, level=hard."
+    "Words search prompts and their columns. Conditions compare left, right, difference, completions (the smaller "
+    "number of the two sides), result, or an example column: difference<-0.5, left=0, result=won, level=hard."
 )
 
 
@@ -344,11 +344,12 @@ def _cell(value: float | None, tone: str | None = None) -> Any:
 _TIES = {"0": "equal: exactly", "0.01": "equal: within 1%", "0.05": "equal: within 5%", "0.1": "equal: within 10%"}
 _TITLES = {TOTAL: "Total", TRIED: "New total"}
 _CHANCE = (
-    "The two-sided sign test: how often wins and losses would be this uneven, or more, if neither side were better"
+    "The two-sided sign test: how often wins and losses would be this uneven, or more uneven, if "
+    "neither side were better"
 )
 _INTERVAL = (
     "95% confidence interval of the mean difference over prompts (Student's t). If it contains 0, the difference may "
-    "be chance. It does not include the difference between two seeds of the same training."
+    "be chance. It does not include the difference between two seeds of the same training run."
 )
 
 
@@ -377,7 +378,8 @@ class Compare(Tab):
         self._build_choices(names)
         if self.other is None:
             empty_state(
-                "Compare prompt by prompt", problem or "Choose another run, or this one to compare two of its windows."
+                "Compare prompt by prompt",
+                problem or "Choose another run. To compare two windows of this run, choose this run.",
             )
             return
         self.page.also = [self.other]

@@ -314,9 +314,9 @@ class Completions(Tab):
         components = [name for name in self.watched.components if name in self.watched.scores.components]
         options = {"": "group by total", **{name: f"group by {one_line(name, 40)}" for name in components}}
         with ui.box("table-head"):
-            ui.text("Why this advantage", tag="h3")
+            ui.text("How this advantage is computed", tag="h3")
             ui.box("space")
-            ui.Choice(by, options, self._line_up, "Line up the completions of the group by this number")
+            ui.Choice(by, options, self._line_up, "Sort the group's completions by this number")
         with ui.box("both"):
             for other, side in zip(reversed(SIDES), explanations, strict=True):
                 ui.Advantage(side.props, other, partial(self._compare, other))

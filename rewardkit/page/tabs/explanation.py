@@ -22,7 +22,7 @@ from rewardkit.page.tabs.tables import PagedTable, in_order
 from rewardkit.page.watcher import Watched
 from rewardkit.record.queries import excerpts
 
-_COMPARED = "The mean of its prompt in the steps before, or of all completions if the prompt is new"
+_COMPARED = "The prompt's mean in the previous steps, or the mean of all completions if the prompt is new"
 _AIMS = {"steps": "these steps", "before": "the steps before"}
 
 
@@ -61,7 +61,7 @@ class Explanation(Tab):
         self.said.props["aria-live"] = "polite"
         self.list = Contributions(self.page, self.watched)
         with ui.box("card scroll"):
-            self.list.build_table("No completion of these steps has such a score.")
+            self.list.build_table("No completion in these steps has such a score.")
             self.list.table.when("open", self._open)
         self.list.build_pager()
         self._build_aims()
@@ -107,7 +107,9 @@ class Explanation(Tab):
                 ui.text(f"The newest tenth: {spoken(selection.steps)}", "soft")
             text = f"compared with {self._before(selection)}"
             if address.get("before"):
-                ui.button(f"{text}  ×", lambda: self._go(before=None), "on", "Compare with the steps just before")
+                ui.button(
+                    f"{text}  ×", lambda: self._go(before=None), "on", "Compare with the steps immediately before"
+                )
             else:
                 ui.text(text, "soft")
 
@@ -121,7 +123,7 @@ class Explanation(Tab):
         self.aims.clear()
         with self.aims:
             ui.text("Drag selects", "soft")
-            ui.choices(self.aim, _AIMS, self._aim, "The steps that dragging across the graph selects")
+            ui.choices(self.aim, _AIMS, self._aim, "The steps that you select by dragging across the graph")
 
     def _say(self, selection: Selection, change: Change) -> None:
         """Describe the change in words, and show the parts that the completions explain."""
@@ -144,12 +146,12 @@ class Explanation(Tab):
                 tag="p",
             )
             with ui.box("facts", "dl"):
-                self._fact("Jump", change.jump, "The mean of these steps minus the mean of the steps before")
+                self._fact("Jump", change.jump, "The mean in these steps minus the mean in the previous steps")
                 self._fact(
                     "Sum of contributions",
                     change.total,
-                    "Of each completion: its value minus the mean of its prompt before (or the mean of all, if the "
-                    "prompt is new), divided by the number of completions",
+                    "For each completion: its value minus the prompt's previous mean (or the mean of all "
+                    "completions, if the prompt is new), divided by the number of completions",
                 )
                 self._fact(
                     "Same prompts",
@@ -157,11 +159,11 @@ class Explanation(Tab):
                     "The part of the sum from completions whose prompt was seen before",
                     f"{100 * change.paired:.0f}% of the completions",
                 )
-                self._fact("New prompts", change.new_prompts, "The part of the sum from completions of new prompts")
+                self._fact("New prompts", change.new_prompts, "The part of the sum from completions for new prompts")
                 self._fact(
                     "Changed mix",
                     change.mix,
-                    "The rest of the jump: easier or harder prompts are drawn more often than before",
+                    "The rest of the jump: easier or harder prompts are sampled more often than before",
                 )
 
     def _fact(self, name: str, value: float, about: str, detail: str = "") -> None:

@@ -122,7 +122,7 @@ class LabelLine:
             if labels.file.problem:
                 ui.text(one_line(labels.file.problem, 300), "complaint", "div")
             if not len(labels):
-                ui.text("No labels yet: choose good, bad or exploit at a completion", "soft")
+                ui.text("No labels yet: choose good, bad, or exploit for a completion", "soft")
                 return
             count = f"{len(labels):,} label{'' if len(labels) == 1 else 's'}"
             ui.button(count, lambda: self.find("label!=none"), "small", "Find the prompts with labels")
@@ -141,9 +141,8 @@ class LabelLine:
         cases, lacking = regressions_of(lines)
         if lacking:
             ui.notify(
-                f"{lacking} exploit{'' if lacking == 1 else 's'} skipped: a case needs a correct completion of the "
-                "same "
-                "prompt. Label one as good",
+                f"{lacking} exploit{'' if lacking == 1 else 's'} skipped: a case needs a correct completion for the "
+                "same prompt. Label one as good",
                 type="warning",
             )
         if cases:

@@ -91,11 +91,11 @@ class TrialStrip:
 _SECONDS = 1.0
 """The seconds between page updates. The value is arbitrary: training steps take longer."""
 _ABOUT = {
-    "graphs": "Rewards, weights, lengths and the trainer's metrics by step",
+    "graphs": "Rewards, weights, lengths, and the trainer's metrics by step",
     "completions": "Prompts, and their completions side by side",
-    "logs": "What reward functions printed and raised, and how long they took",
-    "suspicious": "Patterns that also appear if a model games its reward",
-    "compare": "This run and another one, prompt by prompt",
+    "logs": "The output and errors of reward functions, and their running times",
+    "suspicious": "Patterns that also appear when a model games its reward",
+    "compare": "This run compared with another one, prompt by prompt",
     "explain": "The completions that made a line rise or fall",
     "versions": "The versions of the reward, and the changes between them",
 }
@@ -105,13 +105,13 @@ _KEYS = {
     "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, explain, versions",
     "0": "go to the list of runs",
     "/": "search",
-    "j k": "next, previous prompt (also ↓ ↑)",
+    "j k": "next or previous prompt (also ↓ ↑)",
     "← →": "previous, next completion on the left (Shift: on the right)",
     "n": "reset both sides: best of the first left, best of the newest right",
     "s": "swap left and right",
     "r": "show completions as plain text or rendered",
     "b": "show or hide the prompts",
-    "y w x": "label the completion on the left as good, bad, exploit (Shift: on the right)",
+    "y w x": "label the completion on the left as good, bad, or exploit (Shift: on the right)",
     "e": "add a note to the label (Shift: on the right)",
     "g": "zoom out to all steps",
     "d": "switch between dark and light",

@@ -35,7 +35,7 @@ from rewardkit.record.queries import (
 
 COLUMNS = [
     ui.column("component", "Component", "soft"),
-    ui.column("calls", "Completions", title="Completions that it was asked to score"),
+    ui.column("calls", "Completions", title="Completions that the component was asked to score"),
     ui.column(
         "errors",
         "Errors",
@@ -48,19 +48,19 @@ COLUMNS = [
         "Failures",
         "bar",
         color="var(--warn)",
-        title="Completions whose score could not be computed, for example because a judge was down or a worker was "
-        "killed, and their share",
+        title="Completions whose score could not be computed, for example because a judge was unavailable or a "
+        "worker was killed, and their share",
     ),
     ui.column(
         "slow",
         "Slow",
         "bar",
         color="var(--warn)",
-        title="Calls that took above 0.1 s and five times as long as most: the slowest five of each batch",
+        title="Calls that took more than 0.1 s and five times as long as most calls: the slowest five in each batch",
     ),
-    ui.column("median", "Median", title="Half of the calls of its function took less time"),
-    ui.column("most", "p95", title="95% of the calls of its function took less time"),
-    ui.column("slowest", "Slowest", title="The slowest call of its function"),
+    ui.column("median", "Median", title="Half of the calls to its function took less time"),
+    ui.column("most", "p95", title="95% of the calls to its function took less time"),
+    ui.column("slowest", "Slowest", title="The slowest call to its function"),
     ui.column("seconds", "Per batch", title="The mean time of a batch"),
     ui.column("lines", "Lines", title="The number of lines printed and logged"),
 ]
@@ -158,13 +158,12 @@ _NOTES = 12
 _NEWEST = 12
 _BINS = 40
 _ABOUT_SHARE = (
-    "Completions of the training with this note, and their share of the completions that the component was asked to "
-    "score"
+    "Training completions with this note, and their share of the completions that the component was asked to score"
 )
 _NOTE_COLUMNS = [
     ui.column("component", "Component", "soft"),
-    ui.column("note", "Note", "text", title="# means a number, … a quoted text"),
-    ui.column("over", "Over time", "spark", title="The share of its completions, step by step"),
+    ui.column("note", "Note", "text", title="# stands for a number, … for quoted text"),
+    ui.column("over", "Over time", "spark", title="The share of completions with this note, step by step"),
     ui.column("share", "Completions", "bar", color="var(--accent)", title=_ABOUT_SHARE),
 ]
 _NEWEST_COLUMNS = [
@@ -189,7 +188,7 @@ class NoteTally:
         with self.card:
             with ui.box("table-head"):
                 ui.text("Notes", tag="h3")
-                ui.text("The notes of rewards on completions: # means a number, … a quoted text", "soft")
+                ui.text("The rewards' notes on completions: # stands for a number, … for quoted text", "soft")
             self.table = ui.Table(_NOTE_COLUMNS).when("open", self._open)
             self.more = ui.button("", self._show_all, "alone")
         self.found = ui.box("card scroll noted")
@@ -291,7 +290,7 @@ def _number(value: float) -> str | None:
 _TONES = {"error": "bad", "warning": "warn"}
 _KINDS = ("print", "log", "warning", "fault", "slow")
 _LEVELS = ("debug", "info", "warning", "error")
-_NO_MATCH = "No line matches. Search for fewer words, or show all components, levels and kinds."
+_NO_MATCH = "No line matches. Search for fewer words, or show all components, levels, and kinds."
 _LINE_COLUMNS = [
     ui.column("step", "Step"),
     ui.column("epoch", "Epoch", title="Counted from 1"),
@@ -417,7 +416,7 @@ class Logs(Tab):
             ui.box("space")
             lines.build_pager("together")
         with ui.box("card scroll"):
-            lines.build_table("No reward function has printed, logged or raised anything.", "cards lines")
+            lines.build_table("No reward function has printed, logged, or raised anything.", "cards lines")
             lines.table.when("open", lines.toggle)
         await self.update()
 

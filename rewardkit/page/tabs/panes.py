@@ -146,7 +146,7 @@ def build_conversations(texts: Texts, show_all: Callable[[], Awaitable[None]]) -
         with ui.box("card conversation"):
             ui.Transcripts(*texts.conversations)
             if texts.is_cut:
-                _build_cut("Long completions are cut. ", show_all)
+                _build_cut("Long completions are shortened. ", show_all)
 
 
 def _build_cut(text: str, show_all: Callable[[], Awaitable[None]]) -> None:

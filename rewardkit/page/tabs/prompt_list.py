@@ -143,11 +143,11 @@ def _format(name: str, value: float) -> str | None:
 _HINT = "Search, or mean<0.5 …"
 _TOOLTIP = (
     "Words search prompts and their columns. Conditions compare index, length, tokens, epochs, completions, mean, "
-    "best, last or a column of the data: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by "
-    "their completions, use total>0.9, a component such as format<1, or completion:sorry. If completions call "
-    "tools, also calls>3, tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column "
-    "have the same name, < and > compare the component, = and : the column. Or write component.answer and "
-    "column.answer."
+    "best, last, or a data column: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their "
+    "completions, use total>0.9, a component such as format<1, or completion:sorry. If completions call tools, you "
+    "can also use calls>3, tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column have "
+    "the same name, < and > compare the component, and = and : compare the column. You can also write "
+    "component.answer and column.answer."
 )
 _FILTERS = {
     "": "Filter …",

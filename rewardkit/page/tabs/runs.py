@@ -79,7 +79,7 @@ def columns_of(components: Names) -> list[dict[str, Any]]:
     """Return the columns for the table of runs that have these components."""
     hidden_count = len(components) - _COMPONENTS
     more_title = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
-    about_steps = "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19."
+    about_steps = "As counted by the trainer. Some trainers start at 0, so a run with 20 steps ends with step 19."
     return [
         ui.column("selected", "", "check", width="30px"),
         ui.column("name", "Run", "link", sortable=True, width="24%"),
@@ -329,5 +329,5 @@ class Runs(Tab):
 
     def _build_empty(self) -> None:
         folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)
-        message = f"There are no recorded runs in {folders}. Record a training there, and it appears on this page."
+        message = f"There are no recorded runs in {folders}. Record a training run there, and it appears on this page."
         empty_state("No runs yet", message, _SAMPLE)

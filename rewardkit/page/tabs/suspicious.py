@@ -56,7 +56,7 @@ class AlertCheck:
         labels = self.watched.labels
         with self.frame:
             if labels is None:
-                ui.text("To check the reward with one of these completions, keep labels:", "soft")
+                ui.text("To check the reward with one of these completions, save labels:", "soft")
                 ui.Command(f"rewardkit view {self.watched.path} --labels labels.jsonl")
                 return
             ui.text("Check this reward with completion", "soft")
@@ -80,12 +80,13 @@ _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
 """The kinds of alerts whose completions get undeserved high scores."""
 _OBSERVATIONS = (
-    "Runs that game their reward show these no more often than healthy runs, so they have no strength and do "
-    "not count against the run."
+    "Runs that game their reward do not show these patterns more often than healthy runs, so the patterns have no "
+    "strength and are not evidence against the run."
 )
 _ABOUT = (
-    "These are alerts, not verdicts: patterns that also appear if a model games its reward. Healthy runs also have "
-    "some. Read the completions before you change a reward. The bar shows how surprising an alert is, from 0 to 1."
+    "These are alerts, not verdicts: patterns that also appear when a model games its reward. Healthy runs also have "
+    "some alerts. Read the completions before you change a reward. The bar shows how surprising an "
+    "alert is, from 0 to 1."
 )
 
 
@@ -133,7 +134,8 @@ class Suspicious(Tab):
             if not alerts or scores is None:
                 empty_state(
                     "No alerts",
-                    "Nothing in the scores or completions looks unusual so far. This does not prove that all is well.",
+                    "Nothing in the scores or completions looks unusual so far. This is not proof that "
+                    "the run is healthy.",
                 )
             if scores is None:
                 return

@@ -155,7 +155,7 @@ _COLUMNS = [
     ui.column("last", "To step"),
     ui.column("completions", "Completions", title="Training completions"),
     ui.column("total", "Mean total"),
-    ui.column("change", "What changed", "text", title="Compared with the version before"),
+    ui.column("change", "What changed", "text", title="Compared with the previous version"),
 ]
 
 
@@ -250,8 +250,8 @@ class Versions(Tab):
                         ui.text("No line changed.", "soft quiet", "p")
             if not files:
                 ui.text(
-                    "There is no source: all functions of this reward are installed, or an older rewardkit recorded "
-                    "this run.",
+                    "There is no source: all functions in this reward are from installed packages, or an older "
+                    "rewardkit recorded this run.",
                     "soft",
                     "p",
                 )

@@ -43,7 +43,7 @@ class GoldOption:
 
     def _hint(self, value: str) -> str:
         if value.strip().isdecimal():
-            return ". To give positions (from 0), store integers, not text"
+            return ". To specify positions (from 0), store integers, not text"
         miss = near_miss(value, self.options.names)
         return f" ({miss.strip()})" if miss else ""
 

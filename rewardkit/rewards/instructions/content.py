@@ -378,7 +378,7 @@ def capitals(passage: Passage) -> str:
     if len(named) != len(NORTHERN_CAPITALS):
         return counted(len(named), "exactly", len(NORTHERN_CAPITALS), "capitals")
     wrong = next((pair for pair in zip(named, NORTHERN_CAPITALS, strict=True) if pair[0] != pair[1]), None)
-    return f"{shorten(wrong[0], 40)} in the place of {wrong[1]}" if wrong else ""
+    return f"{shorten(wrong[0], 40)} instead of {wrong[1]}" if wrong else ""
 
 
 def _rows(text: str, delimiter: str, columns: tuple[str, ...], count: int) -> str:
@@ -418,7 +418,7 @@ def grades(passage: Passage) -> str:
 def battle_dates(passage: Passage) -> str:
     dates = [date.strip() for date in passage.text.strip().split(",")]
     wrong = next((date for date in dates if not _is_battle(date)), None)
-    return "" if wrong is None else f"{shorten(wrong, 40)} is not a date of his life as YYYY-MM-DD"
+    return "" if wrong is None else f"{shorten(wrong, 40)} is not a date in his lifetime in the form YYYY-MM-DD"
 
 
 def _is_battle(date: str) -> bool:

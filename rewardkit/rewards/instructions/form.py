@@ -351,7 +351,7 @@ def quote_and_explanation(passage: Passage) -> str:
     if text.count('"') < 2:
         return "no quoted phrase"
     if '""' in text:
-        return "a quote follows a quote"
+        return "a quotation follows a quotation without an explanation"
     end = text.rstrip("0123456789" + PUNCTUATION.replace('"', ""))
     return "no explanation follows the last quote" if end.endswith('"') else ""
 
@@ -450,7 +450,7 @@ def output_template(passage: Passage) -> str:
         _, matched_label, rest = rest.partition(label)
         filled = rest.partition(following)[0] if following else rest
         if not matched_label or not has_visible_character(filled):
-            return f"no {label!r} with an answer after it" if matched_label else f"no {label!r} in its place"
+            return f"no {label!r} with an answer after it" if matched_label else f"no {label!r} in the expected place"
     return ""
 
 

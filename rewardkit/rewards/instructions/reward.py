@@ -265,7 +265,7 @@ def instructions(
             raise RewardDefinitionError(f"instructions: expected the name of a column, got {shorten(column)}")
     custom_columns = [] if (ids, arguments) == ("instruction_id_list", "kwargs") else [ids, arguments]
     if only is not None and custom_columns:
-        raise RewardDefinitionError("instructions: pass either the names of columns or only=, not both")
+        raise RewardDefinitionError("instructions: pass either column names or only=, but not both")
     fixed = () if only is None else _fixed(only)
     for kind in CHECKS.values() if only is None else [instruction.kind for instruction in fixed]:
         kind.require()

@@ -63,7 +63,7 @@ def read_schema(text: str) -> dict[str, Any]:
             levels, or has no schema keyword.
     """
     if len(text) > SCHEMA_CHARACTERS:
-        raise refusal(f"the schema has {len(text):,} characters. The limit is {SCHEMA_CHARACTERS:,}")
+        raise refusal(f"the schema has {len(text):,} characters, but the limit is {SCHEMA_CHARACTERS:,}")
     try:
         schema = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -133,8 +133,8 @@ def check_document(document: SchemaDocument) -> Cost:
     states = [_states_of_pattern(pattern) for pattern in patterns]
     if (total := sum(every for every, _ in states)) > PATTERN_STATES:
         raise refusal(
-            f"the patterns of the schema have {total:,} states together, at most {PATTERN_STATES:,} fit into memory. "
-            "Lower the numbers in their braces, or use maxLength."
+            f"the schema's patterns have {total:,} states in total, but at most {PATTERN_STATES:,} fit into memory. "
+            "Lower the numbers in the patterns' braces, or use maxLength."
         )
     character = sum(_STATE * at_once if at_once > _KEPT_STATES else _CHARACTER for _, at_once in states)
     return Cost(_PART * max(parts_from.values()), _NAME * len(of_names), character)
@@ -221,8 +221,9 @@ def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[i
         if part is None:
             if totals[key] > SAME_VALUE_PARTS:
                 raise refusal(
-                    f"more than {SAME_VALUE_PARTS:,} parts of the schema apply to one value, starting at "
-                    f"#{document.pointer(node)}. Checking it would never end. Simplify the nested anyOf, oneOf, allOf"
+                    f"more than {SAME_VALUE_PARTS:,} parts of the schema apply to one value, starting "
+                    f"at #{document.pointer(node)}. Checking the value would never end. Simplify the nested anyOf, "
+                    "oneOf, or allOf"
                 )
             parts_from[key] = totals[key]
             del path[key]
@@ -299,7 +300,7 @@ def _why_no_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "a text contains half a character (a lone surrogate)"
+        return "a string contains half a character (a lone surrogate)"
     return ""
 
 

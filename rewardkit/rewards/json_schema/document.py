@@ -173,8 +173,8 @@ class SchemaDocument:
             if uri.partition("://")[2].startswith("json-schema.org/draft"):
                 return None
             raise refusal(
-                f"the schema refers to {shorten(reference)}, which is not part of it. Files and addresses "
-                "are never fetched: copy the schema it names into $defs."
+                f"the schema refers to {shorten(reference)}, which is not part of the schema. Files and "
+                "addresses are never fetched: copy the referenced schema into $defs."
             )
         fragment = unquote(fragment)
         if not fragment or fragment.startswith("/"):
@@ -194,7 +194,7 @@ class SchemaDocument:
                 node = node[int(key)] if isinstance(node, list) else node[key]
             except (KeyError, IndexError, ValueError, TypeError):
                 hint = near_miss(key, node) if isinstance(node, dict) else ""
-                raise refusal(f"the schema refers to {shorten(reference)}: no such place.{hint}") from None
+                raise refusal(f"the schema refers to {shorten(reference)}, which does not exist.{hint}") from None
             uri, draft = self._bases.get(id(node), uri), self._drafts.get(id(node), draft)
         if not isinstance(node, dict | bool):
             raise refusal(f"the schema refers to {shorten(reference)}, which is not a schema: {shorten(node)}.")
@@ -233,7 +233,7 @@ def _draft_of(node: Mapping[str, Any], around: int) -> int:
     draft = _DRAFTS.get(str(address).removesuffix("#").partition("://")[2])
     if draft is None:
         raise refusal(
-            f"unknown $schema {shorten(address)}. Meta-schemas are never fetched: use draft 4, 6, 7, "
-            "2019-09 or 2020-12, or omit $schema for 2020-12."
+            f"unknown $schema {shorten(address)}. Meta-schemas are never fetched: use draft 4, 6, "
+            "7, 2019-09, or 2020-12, or omit $schema for 2020-12."
         )
     return draft

@@ -57,8 +57,8 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
     for keyword, value in schema.items():
         if (value is None and keyword == "const") or (keyword in ("const", "enum") and without_none(value) != value):
             raise refusal(
-                f'the value of "{keyword}" is or has a None, which may ask for null, or may be a gap. Store the '
-                "schemas as JSON text."
+                f'the value of "{keyword}" is or contains None, which may mean null or a missing value. '
+                "Store the schemas as JSON text."
             )
         if value is None:
             continue
@@ -339,7 +339,7 @@ def _schema_of_type(kind: Any) -> dict[str, Any]:
     except RewardDefinitionError:
         raise
     except Exception as error:
-        raise refusal(f"cannot make a schema from {shorten(kind)}: {shorten(str(error))}.") from None
+        raise refusal(f"cannot create a schema from {shorten(kind)}: {shorten(str(error))}.") from None
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,7 @@ class SchemaCell:
         try:
             text = _canonical_text(value) if isinstance(value, str) else _canonical(without_gaps(value))
             if text == "{}":
-                raise refusal("the schema is empty, so every value would pass. Use None where there is no schema.")
+                raise refusal("the schema is empty, so every value would pass. Use None if a row has no schema.")
             return _engine(text, self.formats)
         except RewardDefinitionError as error:
             raise ValueError(str(error).removeprefix("rk.json_schema: ")) from None

@@ -97,7 +97,7 @@ class Budget:
         prices = dict(self.prices)
         if self.money is not None and model not in prices:
             raise RewardDefinitionError(
-                f"rk.Budget limits money, but prices= has no {model!r}, only {', '.join(map(repr, prices))}."
+                f"rk.Budget limits money, but prices= does not contain {model!r}, only {', '.join(map(repr, prices))}."
                 f"{near_miss(model, prices)}"
             )
 

@@ -77,8 +77,8 @@ class Cache:
     def missed(self, key: str) -> str:
         """Return the error message for a replay that finds no verdict under `key`."""
         return (
-            f"replay: {self.path} has no verdict for this request (key {key[:16]}). The completion, the rubric, the "
-            "model or a setting differs from the run that filled the cache. Drop replay=True to call the judge"
+            f"replay: {self.path} has no verdict for this request (key {key[:16]}). The completion, the rubric, "
+            "the model, or a setting differs from the run that filled the cache. Drop replay=True to call the judge"
         )
 
 

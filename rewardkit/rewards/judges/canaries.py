@@ -126,7 +126,7 @@ class Canaries:
     def _warning(self, far: Sequence[str], count: int) -> str:
         return (
             f"the judge has drifted: {len(far)} of {count} canaries are more than {self.tolerance:g} away from their "
-            f"known scores ({'; '.join(far[:3])}). Check if the model, its server or its settings have changed"
+            f"known scores ({'; '.join(far[:3])}). Check whether the model, its server, or its settings have changed"
         )
 
 

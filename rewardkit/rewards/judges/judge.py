@@ -219,8 +219,8 @@ def judge(
         budget.check(endpoint.model)
     if cache is not None and not deterministic:
         raise RewardDefinitionError(
-            "judge: deterministic=False requests a new verdict for equal samples, but a cache returns the first "
-            "verdict for all of them. Drop cache= or deterministic=False"
+            "judge: deterministic=False requests a new verdict for each of several equal samples, but a cache "
+            "returns the first verdict for all of them. Drop cache= or deterministic=False"
         )
     brief = Brief(
         service, parsed_rubric, names, reference, _count("max_characters", max_characters), bool(deterministic)
@@ -234,8 +234,8 @@ def judge(
             )
     if canaries is not None and not isinstance(form, Scale):
         raise RewardDefinitionError(
-            "judge: canaries have one score each, so they do not work with criteria=, checklist=, or compare=. Drop "
-            "canaries="
+            "judge: each canary has only one score, so canaries do not work with criteria=, checklist=, or compare=. "
+            "Drop canaries="
         )
     examples = tuple(examples)
     if form is None and examples:
@@ -320,7 +320,7 @@ def _policy(value: Any) -> Policy:
         return value  # type: ignore[no-any-return]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise RewardDefinitionError(
-            f'judge: on_failure must be "unscorable", "raise" or a number, got {shorten(value)}'
+            f'judge: on_failure must be "unscorable", "raise", or a number, got {shorten(value)}'
         )
     return float(value)
 

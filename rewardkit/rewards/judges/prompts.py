@@ -59,8 +59,8 @@ class Rubric:
             pieces.append((literal, name or ""))
         if {name for _, name in pieces} >= _SHOWN:
             raise RewardDefinitionError(
-                f"the rubric {shorten(text)} has {{completion}} and {{transcript}}. Keep {{transcript}}: its last turn "
-                "is the completion"
+                f"the rubric {shorten(text)} has {{completion}} and {{transcript}}. Keep only {{transcript}}, because "
+                "its last turn is the completion"
             )
         return cls(tuple(pieces))
 

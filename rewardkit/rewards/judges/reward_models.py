@@ -301,7 +301,7 @@ def loaded(weights: Weights, process: int) -> Classifier:
     if info["missing_keys"]:
         raise RunStopped(
             f"{weights.model!r} is not a reward model: it has no weights for "
-            f"{', '.join(sorted(info['missing_keys']))}, so they would be random. Pass a sequence classifier"
+            f"{', '.join(sorted(info['missing_keys']))}, so these weights would be random. Pass a sequence classifier"
         )
     return Classifier(model.to(weights.device or _own_device()), tokenizer)
 

@@ -196,8 +196,8 @@ async def _request_verdict(
         except Malformed as again:
             tally().failures["malformed"] += 1
             raise NoVerdict(
-                f"judge {service.model!r} gave no valid verdict: {problem}. Asked again: {again}. "
-                f"It wrote {shorten(escaped(reply.text))}"
+                f"judge {service.model!r} gave no valid verdict: {problem}. After a "
+                f"retry: {again}. It wrote {shorten(escaped(reply.text))}"
             ) from None
     if service.cache is not None and not fresh:
         await asyncio.to_thread(service.cache.put, key, reply.text)
@@ -219,6 +219,6 @@ def _read(form: Form, reply: Reply) -> Verdict:
         return form.read(reply.text)
     except Malformed as problem:
         truncation = (
-            "it is cut off at the longest answer allowed (max_tokens), and " if reply.finish == "length" else ""
+            ("it is cut off at the longest answer allowed (max_tokens), and ") if reply.finish == "length" else ""
         )
         raise Malformed(f"{truncation}{problem}") from None

@@ -426,9 +426,10 @@ class GoldAnswer:
         if reason := self._problem(gold):
             where = 'rk.extract.after("####")' if "####" in extracted else "rk.extract.boxed()"
             raise ValueError(
-                f"{shorten(extracted, 60)} {reason}. For a column with whole solutions, pass gold=, such as "
-                f"gold={where}. Write an answer in words as \\text{{words}}. For answers that only a reader can "
-                'compare, pass on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
+                f"{shorten(extracted, 60)} {reason}. If the column contains whole solutions, pass "
+                f"gold=, such as gold={where}. Write an answer in words as \\text{{words}}. If only a reader can "
+                'compare the answers, pass on_unparsable_gold="fail" and write '
+                "rk.fallback(rk.math_equal(...), rk.judge(...))"
             )
         return gold
 
@@ -437,7 +438,7 @@ class GoldAnswer:
             return ""
         if gold.is_text:
             is_long = "\\text" not in gold.cleaned and len(gold.cleaned.split()) > words.MAX_WORDS
-            return "is a sentence, which can be said in too many ways" if is_long else ""
+            return "is a sentence, which can be written in too many ways" if is_long else ""
         if gold.is_exact and not refusal(gold.text):
             return ""
         is_notation = words.as_written_only(gold.cleaned) and not refusal(gold.cleaned)
@@ -502,7 +503,7 @@ class MathEqual:
         ):
             return 1.0
         if words.denials(cleaned) - words.denials(gold.cleaned):
-            return Score(0.0, f"{shorten(cleaned, 60)} denies something")
+            return Score(0.0, f"{shorten(cleaned, 60)} contains a negation")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
         if gold.is_text:
@@ -643,7 +644,7 @@ class MathEqual:
         except TOO_MUCH as error:
             reason = _too_much(error, self.timeout)
         if reason == "is not equal" and {True, False} == {_LOG.search(text) is not None for text in (answer, gold)}:
-            reason += "; \\log without a base may be that of 10 or of e: write \\ln or \\log_{10}"
+            reason += "; \\log without a base may mean base 10 or base e: write \\ln or \\log_{10}"
         return Score(0.0, f"{shorten(answer, 60)} {reason}") if reason else 1.0
 
 

@@ -711,7 +711,7 @@ class _Text:
         if passage:
             return passage
         if _value(last.found) in denied:
-            return f"{last.found}, which is denied later,"
+            return f"{last.found}, which the text later rejects,"
         before = self.text[max(0, last.start - _FAR) : last.start]
         if not stated and before.rstrip(" \n*$(\\")[-1:] in _STOPS and (unanswered := UNANSWERED.search(before)):
             return self._passage(last.start - len(unanswered[0]), last.end)

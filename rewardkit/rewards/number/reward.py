@@ -202,8 +202,8 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     values = [value for _, value in steps]
     if steps[0][0] < 0.0 or not values[0] < 1.0 or values[-1] < 0.0 or values != sorted(values, reverse=True):
         raise RewardDefinitionError(
-            "number: credit steps must map an excess (0 or more) to a credit below 1 that falls as the excess grows, "
-            f"as in {{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
+            "number: credit steps must map an error beyond the tolerance (0 or more) to a credit below 1. The credit "
+            f"must fall as the error grows, as in {{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
         )
     return steps
 

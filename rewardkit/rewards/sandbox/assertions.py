@@ -62,7 +62,8 @@ def _assertion(script: Script, step: Step) -> Assertion:
         aliases = line.names if [*scripts.imported(line)] and isinstance(line, ast.Import | ast.ImportFrom) else []
         if (isinstance(line, ast.Import) and aliases) or any(alias.asname for alias in aliases):
             raise ValueError(
-                f"{ast.unparse(line)!r} gives names that the program does not define. Import its own names"
+                f"{ast.unparse(line)!r} imports names that the program does not define. Import only "
+                "names that it defines"
             )
     functions = {line.name: line for line in source if isinstance(line, ast.FunctionDef)}
     tested = {"check", *(path[0] for other in script.steps if (path := other.path))}

@@ -271,9 +271,9 @@ _AROUND = (
 _CONTESTS = ("public_tests", "private_tests", "generated_tests")
 _LIVE = ("public_test_cases", "private_test_cases")
 _FORMATS = {
-    "one test of the output of a program": ("input", "output"),
+    "one test of a program's output": ("input", "output"),
     "the format of APPS and TACO": ("inputs", "outputs"),
-    "assertions with set-up code": ("setup", "asserts"),
+    "assertions with setup code": ("setup", "asserts"),
     "the format of MBPP": ("test_setup_code", "test_list"),
     "the format of HumanEval": ("test", "entry_point"),
     "the format of open-r1": ("language", "test_cases"),
@@ -330,7 +330,7 @@ def _read_mapping(cell: Mapping[str, Any]) -> Tests:
     keys = [str(key)[:40] for key in cell][:40]
     nearest = max(_FORMATS, key=lambda name: _likeness(_FORMATS[name], keys))
     names = " and ".join(map(repr, _FORMATS[nearest]))
-    raise ValueError(f"unknown format, with the keys {shorten(keys)}. The nearest one is {nearest}, with {names}")
+    raise ValueError(f"unknown format with the keys {shorten(keys)}. The closest format is {nearest}, with {names}")
 
 
 def _first(names: Sequence[str], has: set[str]) -> str:
@@ -353,7 +353,7 @@ def _pairs(tests: object) -> Iterator[tuple[object, object]]:
     if isinstance(tests, Mapping) and {"input", "output"} <= tests.keys():
         inputs, outputs = (_listed(tests[key], f"{key}s", least=0) for key in ("input", "output"))
         if len(inputs) != len(outputs):
-            raise ValueError(f"got {len(inputs)} inputs and {len(outputs)} outputs. Give one output for each input")
+            raise ValueError(f"got {len(inputs)} inputs and {len(outputs)} outputs. Provide one output for each input")
         yield from zip(inputs, outputs, strict=True)
         return
     for number, test in enumerate(_listed(tests, "tests", least=0), 1):
@@ -377,7 +377,7 @@ def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
         name = _function(test) or _function(row)
         if kind not in (None, *_OF_OUTPUT, *_OF_CALLS):
             known_kinds = " and ".join(map(repr, (*_OF_OUTPUT, *_OF_CALLS)))
-            raise ValueError(f"test {number} is of the unknown kind {shorten(kind, 40)}. Known kinds: {known_kinds}")
+            raise ValueError(f"test {number} has the unknown type {shorten(kind, 40)}. Known types: {known_kinds}")
         prelude = prelude or "testtype" in test or kind in _OF_CALLS
         if kind in _OF_CALLS or (kind is None and name):
             steps.append(_called(name, *pair, wrapped))
@@ -468,7 +468,7 @@ def _with_integers(value: object) -> object:
 def _printed(stdin: object, expected: object, number: int, rule: Rule) -> Printed:
     output = _bytes(expected, number)
     if len(output) > OUTPUT_BYTES:
-        raise ValueError(f"test {number} expects {len(output):,} bytes of output. The limit is {OUTPUT_BYTES:,}")
+        raise ValueError(f"test {number} expects {len(output):,} bytes of output, but the limit is {OUTPUT_BYTES:,}")
     return Printed(_bytes(stdin, number), rule.lines(output), rule)
 
 
@@ -479,7 +479,7 @@ def _bytes(value: object, number: int) -> bytes:
     elif isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise ValueError(f"test {number} must have text, got {shorten(value)}")
+        raise ValueError(f"test {number} must contain text, got {shorten(value)}")
     return value.encode()
 
 
@@ -549,7 +549,7 @@ def _decoded(text: str) -> str:
     except (binascii.Error, zlib.error) as error:
         raise ValueError(f"the encoded tests cannot be read ({error}): {shorten(text, 60)}") from None
     if opened.unconsumed_tail:
-        raise ValueError(f"the encoded tests take more than {_MOST_DECODED:,} bytes")
+        raise ValueError(f"the encoded tests have more than {_MOST_DECODED:,} bytes")
     if data[:1] in (b"[", b"{"):
         return data.decode()
     texts = []
@@ -558,7 +558,7 @@ def _decoded(text: str) -> str:
             texts.append(argument)
         elif operation.name not in _AROUND_TEXT or len(texts) > 1:
             raise ValueError(
-                f"the encoded tests are a pickle of more than one string ({operation.name}). Unpickling could run any "
-                "code. If you trust the tests, decode them yourself and pass JSON"
+                f"the encoded tests are a pickle of more than one string ({operation.name}). Unpickling could run "
+                "any code. If you trust the tests, decode them yourself, and pass JSON"
             )
     return str(texts[-1]) if texts else ""

@@ -47,7 +47,7 @@ _MATH = ("isclose", "isnan", "isinf", "isfinite", "pi", "e", "tau", "inf", "nan"
 
 def _round(value: Any, *digits: Any) -> Any:
     if not isinstance(value, (int, float)):  # a Decimal may stand for billions of digits
-        raise TypeError("round() of this type")
+        raise TypeError("round() does not support this type")
     return round(value, *digits)
 
 
@@ -110,7 +110,7 @@ def read_answers(report: bytes) -> list[Any]:
     try:
         answers = json.loads(report)
         if not isinstance(answers, list):
-            raise ValueError("no list of answers")
+            raise ValueError("not a list of answers")
         for answer in answers:
             _admit(answer)
         return [decode(answer) for answer in answers]
@@ -198,8 +198,8 @@ def _evaluator(node: ast.expr, scope: Mapping[str, Any], label: str) -> Evaluato
             display, parts = _DISPLAYS[type(node)], list(map(of, elements))
             return lambda names: display([part(names) for part in parts])
     raise ValueError(
-        f"{shorten(ast.unparse(node), 60)!r} in {shorten(label, 100)!r} needs code, and the results "
-        "of a service are compared without running code. Compare the program's result with a literal"
+        f"{shorten(ast.unparse(node), 60)!r} in {shorten(label, 100)!r} needs code, but results "
+        "from a service are compared without running code. Compare the program's result with a literal"
     )
 
 
@@ -235,7 +235,7 @@ def _compared(
 def _computed(kind: ast.operator, left: Any, right: Any) -> Any:
     numbers = all(isinstance(side, (int, float, complex)) for side in (left, right))
     if not numbers and not isinstance(kind, (ast.Add, ast.Sub)):
-        raise TypeError("arithmetic of other types")  # such as "a" * 10**9, which takes much memory
+        raise TypeError("arithmetic does not support these types")  # such as "a" * 10**9, which takes much memory
     if isinstance(kind, ast.Pow) and not (abs(left) <= 2**64 and abs(right) <= _LARGEST_EXPONENT):
         raise OverflowError
     return _ARITHMETIC[type(kind)](left, right)

@@ -262,7 +262,7 @@ class Answering(Peer):
         free = [key for key in functions if not any(key in called[other] for other in functions if other != key)]
         fitting = [key for key in free or functions if _takes(functions[key], count)]
         if not fitting:
-            raise NameError(f"no function takes the {count} arguments of the test")
+            raise NameError(f"no function accepts the test's {count} arguments")
         return functions[fitting[-1]]
 
 
@@ -584,7 +584,7 @@ class Remote:
         return bool(_asked("issubclass", kind, self))
 
     def __mro_entries__(self, bases: Any) -> Any:
-        raise TypeError(f"the test derives a class from the program's {self._rk.label}, which is in another process")
+        raise TypeError(f"the test subclasses the program's {self._rk.label}, which is in another process")
 
     def __await__(self) -> Any:
         yield from ()
@@ -696,7 +696,7 @@ def _measured(remote: Remote) -> dict[str, Any]:
         except Exception:  # using a value that stays None is an error in the test
             return contents
         if type(contents["items"]) is not list or len(contents["items"]) != contents["len"]:
-            raise TypeError(f"the length of the {remote._rk.kind} is not that of its items")
+            raise TypeError(f"the length of the {remote._rk.kind} differs from the number of its items")
     return contents
 
 

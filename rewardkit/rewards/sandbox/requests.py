@@ -52,7 +52,9 @@ def address(sandbox: object, whose: str) -> str:
     if not is_valid or parts.query or parts.fragment or any(map(str.isspace, str(sandbox))):
         raise RewardDefinitionError(expected)
     if "@" in parts.netloc:
-        raise RewardDefinitionError(f"{whose}: remove the user name and password from sandbox, or logs show them")
+        raise RewardDefinitionError(
+            f"{whose}: remove the user name and password from sandbox=, because logs would show them"
+        )
     path = parts.path.rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path.removesuffix(PATH)}{PATH}"
 

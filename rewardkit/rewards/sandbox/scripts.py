@@ -84,12 +84,12 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
     calls = [line for line in statements if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)]
     if not steps and "check" in defined and not any(ast.unparse(line).startswith("check(") for line in calls):
         if not entry_point:
-            raise ValueError("check(candidate) needs the name of the function that it checks, as 'entry_point'")
+            raise ValueError("check(candidate) needs the name of the function to check, as 'entry_point'")
         steps = (Step(f"check({entry_point})", source=f"check({entry_point})"),)
         script = Script(steps, setup, source)
         if undefined := set(names_of(script).program) - used(entry_point):
             raise ValueError(
-                f"{min(undefined)!r} is not defined in the test. Add 'prompt' or 'setup' code that defines it"
+                f"{min(undefined)!r} is not defined in the test. Add 'prompt' or 'setup' code that defines this name"
             )
         return script
     if not steps:
@@ -101,7 +101,9 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
     if not steps and calls and _asserts(statements):
         steps = (Step(ast.unparse(calls[-1])),)
     if not steps:
-        raise ValueError(f"no tests: neither test functions nor assertions that run, in {source.strip()[:100]!r}")
+        raise ValueError(
+            f"no tests: there are neither test functions nor assertions that run in {source.strip()[:100]!r}"
+        )
     return Script(steps, setup, source)
 
 
@@ -202,7 +204,7 @@ def names_of(script: Script) -> Names:
     if not program | imported_names and not all(step.call for step in script.steps):
         raise ValueError(f"no part of {script.source.strip()[:100]!r} calls the program")
     if undefined := sorted(program & _LIBRARIES):
-        raise ValueError(f"{undefined[0]!r} is not defined. Import it in the set-up code")
+        raise ValueError(f"{undefined[0]!r} is not defined. Import it in the setup code")
     for node in nodes:
         _check_sides(node, program | imported_names)
     methods = [line for kind in source if isinstance(kind, ast.ClassDef) for line in kind.body]
@@ -213,7 +215,8 @@ def names_of(script: Script) -> Names:
             and {*names_in(*line.decorator_list)} & (program | imported_names)
         ):
             raise ValueError(
-                f"the program decorates {line.name!r}, so it decides if that runs. Decorate a function in it"
+                f"the program decorates {line.name!r}, so the program decides whether this code runs. Decorate a "
+                "function inside it"
             )
     _check_evaluation(nodes, bound | imported_names)
     own_setup = {id(line) for line in setup}
@@ -300,7 +303,7 @@ def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
         if isinstance(root, ast.Name) and root.id in program:
-            raise ValueError(f"{ast.unparse(side)!r} is not defined. Define it in the set-up code")
+            raise ValueError(f"{ast.unparse(side)!r} is not defined. Define it in the setup code")
 
 
 _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")

@@ -88,7 +88,7 @@ def _compare_sizes(numpy: Any) -> None:
 
     def check(*arrays: Any) -> None:
         sizes = [numpy.size(array) for array in arrays if numpy.ndim(array)]
-        assert all(sizes) or not any(sizes), "an array without items is compared with one that has some"
+        assert all(sizes) or not any(sizes), "an empty array is compared with an array that has items"
 
     class Empty(numpy.ndarray):  # type: ignore[misc]
         def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:

@@ -27,7 +27,7 @@ _ALL_BYTES = 10_000_000
 """The maximum total size of the answers to all assertions, which are kept in memory. The limit is arbitrary: the
 answers from correct programs take kilobytes."""
 
-_TOO_MUCH = f"the answers to all assertions take more than {_ALL_BYTES:,} bytes"
+_TOO_MUCH = f"the answers to all assertions exceed {_ALL_BYTES:,} bytes"
 
 # Arbitrary, but more than for programs: the tester holds the values of all assertions, and its own imports.
 _TESTER = Limits(timeout=5.0, memory=512)
@@ -87,7 +87,7 @@ def _asked(program: str, tests: Tests, limits: Limits, sandbox: Isolation) -> Ge
             if run is None or verdict is None:
                 yield NOT_TRIED
             elif run.problem or not run.finished:
-                yield run.problem or "ended before it had answered"
+                yield run.problem or "ended before it answered"
             elif verdict.problem.startswith(TIMED_OUT) or not (verdict.problem or verdict.finished):
                 yield f"{step.shown[:80]} cannot be checked: the test code {verdict.problem or 'ended'}"
             elif verdict.problem:
@@ -108,7 +108,7 @@ def _compared(program: str, tests: Tests, limits: Limits, sandbox: Service) -> G
     split = assertions(tests.script)
     for test, run in zip(split, _answers(program, split, tests, limits, sandbox), strict=True):
         if run.problem or not run.finished:
-            yield run.problem or "ended before it had answered"
+            yield run.problem or "ended before it answered"
             continue
         try:
             values = read_answers(run.output)

@@ -179,7 +179,10 @@ def _sendable(calls: Calls) -> Callable[..., Any]:
     except Exception as error:
         where = "Define its function at the top level of a module, or"
         if by_value:
-            where = "Put it into a file and import it, define objects that cannot be sent inside the function, or"
+            where = (
+                "Put the function into a file and import it, define objects that cannot be pickled inside the "
+                "function, or"
+            )
         raise RewardDefinitionError(
             f"reward {calls.reward.name!r} has a timeout, so it runs in another process and must be picklable, but it "
             f"is not ({error}). {where} drop timeout="

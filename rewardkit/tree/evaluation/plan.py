@@ -29,7 +29,7 @@ def late_changes(nodes: Iterable[Reward], max_steps: int, label: Callable[[Rewar
         max_steps: the number of optimizer steps in the training run.
         label: returns the name of a node.
     """
-    length = f"but this training has {max_steps} steps"
+    length = f"but this training run has only {max_steps} steps"
     for node in nodes:
         for tunable in node.facts.tunables:
             if tunable.kind == "schedules" and isinstance(tunable.value, int) and tunable.value >= max_steps:
@@ -41,8 +41,8 @@ def late_changes(nodes: Iterable[Reward], max_steps: int, label: Callable[[Rewar
                 for schedule, step in tunable.value.late(max_steps):
                     yield (
                         f"{_tunable_label(tunable, node, label)}: {schedule!r} first changes at step {step}, "
-                        f"{length}, so it "
-                        "never acts. Write its positions as fractions of training (0.0 to 1.0), or lower them"
+                        f"{length}, so it never has an effect. Write its positions as fractions of training (0.0 to "
+                        "1.0), or lower them"
                     )
 
 
@@ -155,9 +155,10 @@ class Plan:
             condition = node.facts.condition
             if condition is not None and not scored_leaves & set(leaves(condition)):
                 yield (
-                    f"gate {node.name!r}: its condition {condition.name or condition!r} is not scored itself, so the "
-                    "model learns nothing until a completion passes it by chance. Add the condition to the reward with "
-                    "a small weight"
+                    f"gate {node.name!r}: its condition {condition.name or condition!r} is not rewarded "
+                    "itself, so the model learns nothing until a completion passes by chance. Add the "
+                    "condition to the reward "
+                    "with a small weight"
                 )
             yield from node.facts.traps
             other_limits = {limit for other in self.nodes if other is not node for limit in other.facts.limits}
@@ -218,7 +219,7 @@ def _check_followed(follower: PerformanceSchedule, nodes: dict[str, Reward]) -> 
     best = nodes[name].bounds[1]
     if follower.highest > best + TOLERANCE:
         raise RewardDefinitionError(
-            f"{follower!r} waits for a mean of {follower.highest:g}, but {name!r} is at most {best:g}"
+            f"{follower!r} waits for a mean of {follower.highest:g}, but the highest score of {name!r} is {best:g}"
         )
     if follower.source is not None and nodes[name] != follower.source:
         here = next((label for label, node in nodes.items() if node == follower.source), None)

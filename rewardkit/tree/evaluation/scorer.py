@@ -657,12 +657,13 @@ def score(
     for name in OF_TRAINERS:
         if name in columns:
             raise BindingError(
-                f"{name!r} is not a column: functions that request it receive it automatically. Remove it. To score at "
-                "a point in training, pass progress=rk.Progress(step, max_steps)"
+                f"{name!r} is not a column: functions that request it receive it automatically. Remove it. To score "
+                "as at a certain point in training, pass progress=rk.Progress(step, max_steps)"
             )
     if is_error is not None and not callable(is_error):
         raise BindingError(
-            f"is_error= must be a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
+            f"is_error= must be a function that accepts a result's text, got {shorten(is_error)}. If it is "
+            "a column, rename it"
         )
     if isinstance(environments, (str, bytes)) or not isinstance(environments, Iterable | None):
         raise BindingError(
@@ -672,7 +673,7 @@ def score(
     kind = next((environment for environment in live or () if isinstance(environment, type)), None)
     if kind is not None:
         raise BindingError(
-            f"environments= must contain environments after their rollouts, got the class {kind.__name__!r}"
+            f"environments= must contain environment instances after their rollouts, got the class {kind.__name__!r}"
         )
     recorded: Mapping[str, Any] = {}
     if live is not None:
@@ -690,12 +691,15 @@ def score(
         rollouts=RolloutInfo(is_error=is_error, **recorded),
     )
     if live is not None and len(live) != len(batch):
-        raise BindingError(f"environments has {len(live)} values for {len(batch)} completions: pass one per completion")
+        raise BindingError(
+            f"environments has {len(live)} values for {len(batch)} completions: pass one environment per completion"
+        )
     if num_generations is not None and (type(num_generations) is not int or num_generations < 1):
         raise BindingError(f"num_generations must be a whole number of completions, got {shorten(num_generations)}")
     if num_generations is not None and len(batch) % num_generations:
         raise BindingError(
-            f"num_generations={num_generations} does not evenly divide the {len(batch)} completions. Pass whole groups"
+            f"num_generations={num_generations} does not evenly divide the {len(batch)} completions. Pass only "
+            "complete groups"
         )
     try:
         return scorer.score(batch)

@@ -122,7 +122,7 @@ def test_results_without_a_score_are_errors(returned: Any) -> None:
 
 
 def test_a_missing_column_is_named() -> None:
-    with pytest.raises(rk.errors.BindingError, match=r"'exact' asks for the column 'ground_truth'.*answer"):
+    with pytest.raises(rk.errors.BindingError, match=r"'exact' needs the column 'ground_truth'.*answer"):
         rk.score(rk.from_eval_protocol(exact), ["4"], answer=["4"])
 
 
@@ -143,7 +143,7 @@ def evaluation(row: Any) -> Any:
     ("function", "message"),
     [
         (batch, "scores a batch of rollouts at once"),
-        (evaluation, "Pass the function that it calls"),
+        (evaluation, "Pass the function that the test calls"),
         (rk.number("answer"), "expected a @reward_function"),
         (SimpleNamespace, "expected a @reward_function"),
         ("exact", "expected a @reward_function"),

@@ -140,11 +140,11 @@ def test_the_numbers_of_a_dict_are_parts_and_one_counts() -> None:
 
 def test_what_has_no_number_is_an_error_that_says_what_to_do() -> None:
     for scorer, value, message in (
-        (returning({"a": 1, "b": 2}), None, r"keys \['a', 'b'\], and none is picked(.|\n)*Pass value='a'"),
+        (returning({"a": 1, "b": 2}), None, r"keys \['a', 'b'\], but none of them is selected(.|\n)*Pass value='a'"),
         (returning({"a": 1}), "b", "but not 'b'"),
         (returning([1, 2]), 5, r"indices \[0, 1\], but not 5"),
-        (returning({}), None, "none is picked"),
-        (returning("B"), None, r"value 'B'(.|\n)*Pass value=, a function"),
+        (returning({}), None, "none of them is selected"),
+        (returning("B"), None, r"value 'B'(.|\n)*Pass a function"),
         (returning("C"), "a", "value='a' selects nothing"),
     ):
         with pytest.raises(rk.errors.RewardBug, match=message):
@@ -218,7 +218,7 @@ def test_what_every_sample_would_meet_stops_the_run() -> None:
         return Score("C")
 
     for scorer in (runs, falls):
-        with pytest.raises(rk.RunStopped, match="needs the sandbox"):
+        with pytest.raises(rk.RunStopped, match="needs a sample's sandbox"):
             rk.score(rk.from_inspect(scorer), ["4"], target=["4"])
 
 
@@ -231,7 +231,7 @@ def test_names_expressions_and_columns() -> None:
     assert rk.score(other, ["4"], answer=["4"]).total.tolist() == [1.0]
     assert rk.score(reward.with_columns(target="answer"), ["4"], answer=["4"]).total.tolist() == [1.0]
     assert rk.score(rk.from_inspect(scorer, target=None), ["4"]).total.tolist() == [1.0]
-    with pytest.raises(rk.errors.BindingError, match="asks for the column 'target'"):
+    with pytest.raises(rk.errors.BindingError, match="needs the column 'target'"):
         rk.score(reward, ["4"], answer=["4"])
 
 
@@ -249,7 +249,11 @@ def test_what_is_no_scorer_is_refused() -> None:
     def match() -> Any:
         return returning("C")
 
-    with pytest.raises(rk.errors.RewardTypeError, match=r"It makes scorers: pass rk\.from_inspect\(match\(\)\)"):
+    with pytest.raises(
+        rk.errors.RewardTypeError,
+        match=r"It is a function that creates scorers. Pass its result: "
+        r"rk.from_inspect(match())",
+    ):
         rk.from_inspect(registered(match, "inspect_ai/match"))
     with pytest.raises(rk.errors.RewardTypeError, match="A scorer is async def"):
         rk.from_inspect(len)

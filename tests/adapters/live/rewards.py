@@ -34,7 +34,7 @@ BROKEN = {
     "bounds": (HEAD + "@rk.reward\ndef reward(completion: str) -> float:\n    return 2.0\n", "bounds"),
     "clash": (HEAD + "reward = early + late.named('early')\n", "early"),
     "none": ("reward = 7\n", "reward"),
-    "nothing trains": (HEAD + "reward = rk.monitor(early)\n", "nothing in it would train"),
+    "nothing trains": (HEAD + "reward = rk.monitor(early)\n", "there is nothing to train on"),
     "missing": (HEAD, "reward"),
     "dies": (
         HEAD + "import os\n@rk.reward\ndef reward(completion: str) -> float:\n    os._exit(7)\n",

@@ -161,7 +161,7 @@ def test_requests_after_the_end_are_refused(tmp_path: Path) -> None:
     assert "finished" in answer(tmp_path, 1).reason
     Mailbox(run).send("numbers", numbers={"weights": {"early": 5.0}})
     trainer.train()  # anew, with the script's own reward
-    assert "sent before this training began" in answer(tmp_path, 2).reason
+    assert "sent before this training run started" in answer(tmp_path, 2).reason
     assert {entry["reward_version"] for entry in generations(trainer)} == {0.0}
 
 

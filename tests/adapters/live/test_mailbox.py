@@ -125,12 +125,12 @@ def test_without_waiting_a_request_is_pending(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_training_is_said(tmp_path: Path) -> None:
-    with pytest.raises(rk.RewardKitError, match="takes updates"):
+    with pytest.raises(rk.RewardKitError, match="accepts updates"):
         rk.get_config(tmp_path)
-    with pytest.raises(rk.RewardKitError, match="takes updates"):
+    with pytest.raises(rk.RewardKitError, match="accepts updates"):
         rk.update_config(tmp_path / "no", rollback=True)
     assert not (tmp_path / "no").exists()
     (tmp_path / "updates").mkdir()
     (tmp_path / "updates/current.json").write_text(json.dumps([1]))
-    with pytest.raises(rk.RewardKitError, match="takes updates"):
+    with pytest.raises(rk.RewardKitError, match="accepts updates"):
         rk.get_config(tmp_path)

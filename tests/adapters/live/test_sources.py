@@ -247,7 +247,7 @@ def test_a_byte_order_mark_is_no_code(tmp_path: Path) -> None:
 
 
 def test_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="outside the folder"):
+    with pytest.raises(rk.RewardDefinitionError, match="outside the update's folder"):
         write_sources({"../escaped.py": "x = 1"}, tmp_path / "updates")
 
 

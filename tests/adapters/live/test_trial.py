@@ -71,7 +71,7 @@ def test_stray_golds_that_cannot_be_read_are_no_reason_to_refuse_and_a_wrong_col
         answer = answer_to(code, tmp_path, "terms", None, sample)
     if totals is None:
         assert isinstance(answer, str)
-        assert "reward 'number' reads no gold answer in the last batch: column 'answer': 'N/A' cannot" in answer
+        assert "reward 'number' cannot read any gold answer in the last batch: column 'answer': 'N/A' cannot" in answer
     else:
         assert isinstance(answer, TrialScores)
         np.testing.assert_array_equal(answer.totals, totals)

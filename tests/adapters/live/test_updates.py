@@ -211,7 +211,7 @@ def test_a_reward_of_golds_of_which_one_cannot_be_read_is_taken_and_of_a_wrong_c
     rows = rows.add_column("prompt_kind", ["letters", "other letters"] * 16)
     trainer = train(tmp_path, functions, plan, max_steps=16, given={"train_dataset": rows})
     wrong, golds = answers(tmp_path)
-    assert (wrong.status, "reads no gold answer in the last batch" in wrong.reason) == ("refused", True)
+    assert (wrong.status, "cannot read any gold answer in the last batch" in wrong.reason) == ("refused", True)
     assert golds.status == "applied"
     assert trainer.state.global_step == 16
     entries = generations(trainer)

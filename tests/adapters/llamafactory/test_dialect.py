@@ -90,16 +90,19 @@ def test_what_has_no_row_is_refused_and_logged(payload: Any, why: str, caplog: p
 
 def test_the_variables_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(module.SEPARATOR)
-    with pytest.raises(BadRequest, match="set the variable REWARDKIT_LLAMAFACTORY_SEPARATOR before"):
+    with pytest.raises(BadRequest, match="set the environment variable REWARDKIT_LLAMAFACTORY_SEPARATOR before"):
         asked({"messages": [text("2+2?", "4")]})
 
 
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        ([{"answer": "4"}], "each row of the data needs the column 'prompt'"),
+        ([{"answer": "4"}], "each data row needs a 'prompt' column"),
         ([{"prompt": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}], "only one of the user"),
-        ([{"prompt": "a", "answer": "1"}, {"prompt": "a", "answer": "2"}], "the prompt 'a' has two rows that differ"),
+        (
+            [{"prompt": "a", "answer": "1"}, {"prompt": "a", "answer": "2"}],
+            "the prompt 'a' occurs in two different rows",
+        ),
     ],
 )
 def test_data_that_tells_too_little_is_refused(rows: Any, why: str) -> None:

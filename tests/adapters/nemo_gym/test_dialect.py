@@ -155,8 +155,8 @@ def test_nothing_has_no_statistics() -> None:
 @pytest.mark.parametrize(
     ("replies", "why"),
     [
-        ([{"reward": 1.0}], "each of verify_responses must be an object with the numbers '_ng_task_index'"),
-        ([reply(0, 1), reply(0, 1)], "two verify responses have _ng_task_index 0 and _ng_rollout_index 1"),
+        ([{"reward": 1.0}], "each item of verify_responses must be an object with the numbers '_ng_task_index'"),
+        ([reply(0, 1), reply(0, 1)], "two verify responses have the same _ng_task_index 0 and _ng_rollout_index 1"),
     ],
 )
 def test_replies_that_are_no_rollouts_are_refused(replies: list[Any], why: str) -> None:

@@ -99,8 +99,8 @@ def test_it_is_known_whether_it_was_cut(details: Any, cut: bool) -> None:
         ([], "'responses_create_params' is none"),
         ({"responses_create_params": {}}, "'response' is none"),
         ({"responses_create_params": {}, "response": {}}, "expected an object with the list 'output'"),
-        (rollout(["4"]), "lists of the items of OpenAI's Responses API"),
-        (rollout([], 4), "lists of the items of OpenAI's Responses API"),
+        (rollout(["4"]), "lists of items from OpenAI's Responses API"),
+        (rollout([], 4), "lists of items from OpenAI's Responses API"),
     ],
 )
 def test_what_is_no_rollout_is_refused(request_: Any, why: str) -> None:

@@ -146,7 +146,7 @@ def test_what_a_step_does_not_bring_is_refused() -> None:
         rk.to_openenv(rk.exact("answer") * rk.schedules.linear(0, 1), text="message")
     with pytest.raises(rk.RewardDefinitionError, match="compares completions"):
         rk.to_openenv(rk.length.shortest_correct(rk.exact("answer")), text="message")
-    with pytest.raises(rk.errors.BindingError, match="asks for the column 'answer'"):
+    with pytest.raises(rk.errors.BindingError, match="needs the column 'answer'"):
         rk.to_openenv(rk.exact("answer"), text="message", examples=[{"gold": "4"}])
 
 

@@ -150,7 +150,7 @@ def test_without_dynamic_filtering_a_failed_row_waits_for_its_score(monkeypatch:
 @pytest.mark.parametrize(("text", "why"), [("down", "the judge is down"), ("none", "every component abstained")])
 def test_a_row_without_a_score_ends_the_run(text: str, why: str) -> None:
     function = rk.to_openrlhf(same, patience=0.01)
-    with pytest.raises(RunExit, match=f"no score: .*{why}.*Raise patience= if it was an outage of more than 0.01 s"):
+    with pytest.raises(RunExit, match=f"no score: .*{why}.*Raise patience= if a service was down for more than 0.01 s"):
         call(function, PROMPT + text)
 
 
@@ -231,7 +231,7 @@ def test_examples_are_tried_at_once() -> None:
 def test_a_gold_that_cannot_be_read_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("another try would fail, too"))
     reward = rk.number("answer") + rk.length.between(1, 3, unit="characters")
-    with pytest.raises(RunExit, match=r"(?s)column 'answer': 'N/A' cannot be parsed.*examples= with all rows"):
+    with pytest.raises(RunExit, match=r"(?s)column 'answer': 'N/A' cannot be parsed.*pass all rows as examples="):
         call(rk.to_openrlhf(reward), PROMPT + "4", label="N/A")
     found = call(rk.to_openrlhf(reward, dynamic_filtering=True), PROMPT + "4", label="N/A")
     assert math.isnan(found["rewards"])

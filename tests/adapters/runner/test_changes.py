@@ -41,7 +41,7 @@ def test_readers_of_a_run_that_is_starting_say_so(begun: Path) -> None:
         lambda: saved(run),
     ]
     for reader in readers:
-        with pytest.raises(RewardKitError, match=r"out has not scored its first batch yet\. Try again when it has"):
+        with pytest.raises(RewardKitError, match=r"out has not scored its first batch yet\. Try again later"):
             reader()
     (run / folder.SUMMARY).write_text("{}")  # a run without a record
     with pytest.raises(RewardKitError, match="is not a recorded run"):
@@ -78,7 +78,7 @@ def test_other_rows_in_the_same_file_are_noticed(begun: Path) -> None:
     plan = Plan.of(config(begun, eval=None), None)
     changes.keep(plan)
     other = Plan(plan.config, plan.reward, plan.training.select(range(1, 24)), None, None)
-    assert "the prompts differ from the prompts of the first steps" in changes.since(other)[-1]
+    assert "the prompts differ from the prompts in the first steps" in changes.since(other)[-1]
 
 
 def test_what_cannot_be_compared_does_not_stop_anything(begun: Path) -> None:

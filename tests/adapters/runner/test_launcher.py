@@ -28,7 +28,7 @@ def test_two_processes_share_a_run_and_stop_together(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     printed, errors = process.communicate(timeout=120)
     assert process.returncode == 130, printed + errors
-    assert "A checkpoint is saved" in printed
+    assert "A checkpoint was saved" in printed
     assert not (out / "summary.json").exists()
     (checkpoint,) = (out / "checkpoints").glob("checkpoint-*")
     last = int(checkpoint.name.removeprefix("checkpoint-")) + 2

@@ -45,7 +45,7 @@ def test_a_signal_ends_the_step_saves_and_prints_how_to_resume(
     run = config(tmp_path, reward=INTERRUPTED, grpo={"save_steps": 100})
     printed = trained(run, expect=128 + number)
     out = tmp_path / "out"
-    assert "A checkpoint is saved" in printed
+    assert "A checkpoint was saved" in printed
     assert f"rewardkit train {short(out / 'run.yaml')} --resume" in printed
     assert [one.name for one in (out / "checkpoints").glob("checkpoint-*")] == ["checkpoint-3"]
     assert not (out / "summary.json").exists()

@@ -66,7 +66,7 @@ def test_a_run_leaves_everything_in_its_folder(tmp_path: Path) -> None:
     assert again.output_path() == out
     assert again.grpo["max_steps"] == STEPS
 
-    assert "finished already" in trained(config(tmp_path), resume=True)
+    assert "already finished" in trained(config(tmp_path), resume=True)
     assert steps(out) == list(range(STEPS))
     with pytest.raises(ConfigError, match="already contains a run"):
         trained(config(tmp_path))
@@ -86,12 +86,12 @@ def test_each_phase_before_the_first_step_is_shown_with_the_time_left(tmp_path: 
     lines = iter(piped.stdout.splitlines())
     for shown in (
         "Loading torch and TRL",
-        "Making the tiny model: 10 supervised steps",
+        "Building the tiny model: 10 supervised steps",
         r"warm start 1/10  loss \d",
         r"warm start 2/10  \d:\d\d:\d\d left  loss \d",
         r"warm start 10/10  loss \d",
         "Loading the model",
-        "evaluation before the training 1/1",
+        "evaluation before training 1/1",
         r"GRPO 2/3  \d:\d\d:\d\d left",
         "evaluation after the training 1/1",
     ):
@@ -101,7 +101,7 @@ def test_each_phase_before_the_first_step_is_shown_with_the_time_left(tmp_path: 
     at = 0
     for shown in (
         "Loading torch",
-        "Making the tiny",
+        "Building the tiny",
         r"warm start \S+ +\d+/10 \d:\d\d:\d\d",
         r"evaluation before .* 1/1",
     ):
@@ -119,7 +119,7 @@ def test_an_end_that_was_cut_off_is_made_up_for(tmp_path: Path) -> None:
         (out / name).unlink()
     (out / "model" / "model.safetensors").unlink()
     printed = trained(config(tmp_path), resume=True)
-    assert f"All {STEPS} steps are trained" in printed
+    assert f"All {STEPS} training steps are done" in printed
     again = json.loads((out / "summary.json").read_text())
     for same in ("steps", "tokens", "before", "after", "parameters", "last_step"):
         assert again[same] == summary[same], same
@@ -202,7 +202,7 @@ def test_a_conversation_is_trained_and_trl_evaluates_on_the_way(tmp_path: Path) 
 def test_a_reward_that_fails_stops_the_run_after_a_checkpoint(tmp_path: Path) -> None:
     limits, often = {"failure_window": 1}, {"save_steps": 100}
     printed = trained(config(tmp_path, reward="reward.py:broken", limits=limits, eval=None, grpo=often), expect=1)
-    assert "The training stopped" in printed
+    assert "Training stopped" in printed
     assert "'broken'" in printed
     assert "--resume" in printed
     assert (tmp_path / "out" / "checkpoints" / "checkpoint-3" / "trainer_state.json").exists()

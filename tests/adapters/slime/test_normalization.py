@@ -161,7 +161,7 @@ def test_evaluation_is_without_failed_samples(logged: list[dict[str, float]], ca
             "eval/step": 7,
         }
     ]
-    assert "no completion of the evaluation of 'math' has a score" in caplog.text
+    assert "no completion in the evaluation of 'math' has a score" in caplog.text
 
 
 def test_pass_rates_are_without_whole_prompts(logged: list[dict[str, float]]) -> None:

@@ -95,8 +95,8 @@ def test_a_deadline_leaves_a_sample_without_a_score(monkeypatch: pytest.MonkeyPa
     ("given", "why"),
     [
         ({"custom_reward_post_process_path": None}, r"pass --custom-reward-post-process-path my_rewards\.normalize"),
-        ({"custom_reward_post_process_path": "os.path.join"}, r"Bind normalize = rewards\.normalize"),
-        ({"custom_convert_samples_to_train_data_path": "a.b"}, "slime would take any number for its score"),
+        ({"custom_reward_post_process_path": "os.path.join"}, r"Set normalize = rewards\.normalize"),
+        ({"custom_convert_samples_to_train_data_path": "a.b"}, "slime would treat any number as its score"),
     ],
 )
 def test_without_normalize_a_sample_without_a_score_ends_the_run(
@@ -137,7 +137,11 @@ def test_a_key_makes_dictionaries(monkeypatch: pytest.MonkeyPatch) -> None:
         score(rewards, Sample("4"), reward_key="same")
     with pytest.raises(rk.RewardDefinitionError, match="Pass --reward-key score"):
         score(rewards, Sample("4"), eval_reward_key="same")
-    with pytest.raises(rk.RewardDefinitionError, match=r"no number 'right' for --eval-reward-key\. Numbers: same"):
+    with pytest.raises(
+        rk.RewardDefinitionError,
+        match=r"the number 'right' for --eval-reward-key. Available "
+        r"numbers: same",
+    ):
         score(rewards, Sample("4"), reward_key="score", eval_reward_key="right")
 
 

@@ -64,7 +64,7 @@ def test_it_gets_what_ms_swift_passes() -> None:
 
 
 def test_a_missing_column_and_a_wrong_length_are_errors() -> None:
-    with pytest.raises(rk.errors.BindingError, match="'Right' asks for the column 'solution'"):
+    with pytest.raises(rk.errors.BindingError, match="'Right' needs the column 'solution'"):
         rk.score(rk.from_swift(Right), TEXTS, answer=["4"] * 3)
 
     def one(completions: list[str], **kwargs: Any) -> list[float]:

@@ -161,7 +161,7 @@ THRESHOLD = rk.gate(when=early, then=echo, threshold=rk.schedules.linear(0.0, 0.
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_rewards_that_depend_on_progress_are_refused_with_the_reason(reward: rk.Reward, columns: str) -> None:
     functions = rk.to_trl(reward, outputs=columns)  # type: ignore[arg-type]
-    with pytest.raises(rk.errors.BindingError, match="Asynchronous GRPO has no progress"):
+    with pytest.raises(rk.errors.BindingError, match="Asynchronous GRPO does not report progress"):
         loop_here(functions, size=GENERATIONS).run()
 
 
@@ -190,7 +190,7 @@ def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("functions", "reason"),
     [
-        (rk.to_trl(SCHEDULED), "has no progress"),
+        (rk.to_trl(SCHEDULED), "does not report progress"),
         (rk.to_trl(REWARD, outputs="components"), 'outputs="terms")'),
     ],
     ids=["schedules", "weights"],

@@ -206,7 +206,7 @@ def test_refuses_what_is_not_a_reward() -> None:
         rk.to_trl([*rk.to_trl(short), plain])
     with pytest.raises(rk.RewardDefinitionError, match="at least one"):
         rk.to_trl([])
-    with pytest.raises(rk.RewardDefinitionError, match="nothing in it would train"):
+    with pytest.raises(rk.RewardDefinitionError, match="there is nothing to train on"):
         rk.to_trl(rk.monitor(short))
 
 

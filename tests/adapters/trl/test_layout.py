@@ -64,7 +64,7 @@ def test_a_closed_gate_counts_as_scored_even_if_what_it_guards_abstains_elsewher
         return None if "quiet" in completion else 1.0
 
     # Both places of `silent` are one term; a row whose only term were None would be unscorable for TRL.
-    with pytest.warns(rk.errors.RewardKitWarning, match="is not scored itself"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="is not rewarded itself"):
         (function,) = rk.to_trl(rk.gate(when=polite, then=silent) + silent)
     assert function(completions=["quiet", "quiet please", "please"], prompts=["p"] * 3) == [0.0, None, 2.0]
 

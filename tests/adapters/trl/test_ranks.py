@@ -86,7 +86,7 @@ def test_what_rewards_measure_is_added_up_over_both(launched: Launched) -> None:
 def test_both_stop_together_when_the_judge_of_one_is_down(launched: Launched) -> None:
     first, second = launched.ranks("breaker")
     assert first["error"] == second["error"]
-    assert "'down_on_rank_1' failed on 24 of 48 completions of the last 3 batches" in first["error"]
+    assert "'down_on_rank_1' failed on 24 of 48 completions in the last 3 batches" in first["error"]
     assert first["step"] == second["step"] == 3
     assert [path.name for path in (launched.out / "breaker").glob("checkpoint-*")] == ["checkpoint-3"]
 
@@ -120,7 +120,7 @@ def test_golds_that_one_process_cannot_read_stop_neither(launched: Launched) -> 
 def test_both_stop_in_the_first_batch_that_has_no_gold(launched: Launched) -> None:
     first, second = launched.ranks("no golds")
     assert first["error"] == second["error"]
-    assert "reward 'number' reads no gold answer in its first batch" in first["error"]
+    assert "reward 'number' cannot read any gold answer in its first batch" in first["error"]
     assert first["step"] == second["step"] <= 1
 
 

@@ -325,7 +325,7 @@ def test_another_training_in_the_same_folder_gives_a_warning(tmp_path: Path, cap
     for text in ("a", "b"):
         functions = rk.to_trl(short, record=tmp_path / "record")
         StandInTrainer(functions, step=0).rewards([text])
-        assert ("another training was recorded here before" in caplog.text) == (text == "b")
+        assert ("another training run was recorded here before" in caplog.text) == (text == "b")
         functions.flush()
     run = open_run(tmp_path / "record")
     assert len(run.scores().fetchall()) == 1

@@ -15,7 +15,11 @@ from tests.adapters.trl.stand_ins import StandInTrainer, polite, short
 def test_a_schedule_beyond_the_end_is_a_warning_at_the_first_call() -> None:
     late = rk.schedules.linear(0.0, 1.0, start=50, end=80)
     trainer = StandInTrainer(rk.to_trl(short + late * polite), max_steps=20)
-    with pytest.warns(rk.errors.RewardKitWarning, match=r"'polite': .* at step 51, but this training has 20 steps"):
+    with pytest.warns(
+        rk.errors.RewardKitWarning,
+        match=r"'polite': .* at step 51, but this training "
+        r"run has only 20 steps",
+    ):
         trainer.rewards(["a"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -26,7 +30,9 @@ def test_a_schedule_beyond_the_end_is_a_warning_at_the_first_call() -> None:
 def test_a_stage_beyond_the_end_is_a_warning_even_without_logs() -> None:
     stages = rk.curriculum(rk.Stage("form", short, until=50), rk.Stage("rest", polite))
     trainer = StandInTrainer(rk.to_trl(stages, logs=False), max_steps=20)
-    with pytest.warns(rk.errors.RewardKitWarning, match="stage 'form' ends at step 50, but this training has 20 steps"):
+    with pytest.warns(
+        rk.errors.RewardKitWarning, match="stage 'form' ends at step 50, but this training run has only 20 steps"
+    ):
         trainer.rewards(["a"])
 
 

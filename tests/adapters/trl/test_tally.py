@@ -161,7 +161,7 @@ def test_one_of_several_processes_needs_a_trainer_to_reach_the_others(monkeypatc
     monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
     for reward in (rk.rank_in_group(length), length * rk.schedules.when_reached("length") + polite):
-        with pytest.raises(rk.errors.BindingError, match="passes no log_metric"):
+        with pytest.raises(rk.errors.BindingError, match="does not pass log_metric"):
             call(rk.to_trl(reward), ["a", "bb"])
     assert call(rk.to_trl(length), ["a", "bb"])["length"].tolist() == [0.1, 0.2]
 

@@ -627,7 +627,7 @@ def test_a_row_whose_environment_broke_has_no_learning_signal(
 def test_outages_are_counted_by_the_circuit_breaker(tmp_path: Path, part: str) -> None:
     Paying.fails = {part: ConnectionError("env down")}
     scripts = [[turn(A), turn("x")] * 4, [turn("x")] * 4]
-    with pytest.raises(rk.RewardFailure, match=r"failed on \d+ of 4 completions of the last 2 batches"):
+    with pytest.raises(rk.RewardFailure, match=r"failed on \d+ of 4 completions in the last 2 batches"):
         play(
             tmp_path,
             scripts,
@@ -794,7 +794,7 @@ def test_one_that_is_asked_for_its_reward_must_have_one() -> None:
 @pytest.mark.parametrize(
     ("environment", "options", "problem"),
     [
-        ("Words", {}, "expected the class of an environment"),
+        ("Words", {}, "expected an environment class"),
         (object, {}, r"needs a method reset\(self"),
         (type("Empty", (), {"reset": lambda self, **row: None}), {}, "has no tool"),
         (Words, {"timeout": 0}, "timeout must be a number of seconds greater than 0"),
@@ -851,7 +851,7 @@ ROLLOUT = pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
 @ROLLOUT
 def test_a_rollout_func_gives_one_message_with_the_environments_words_in_it(tmp_path: Path) -> None:
     fields = {"env_mask": [[1] * room(EPISODE)] * 2, "label": "same", "steps": [3, 4]}
-    with pytest.warns(rk.errors.RewardKitWarning, match="whose episodes arrive as one assistant message"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="each episode arrives as one assistant message"):
         seen = play(
             tmp_path,
             [EPISODE] * 2,

@@ -302,7 +302,7 @@ def test_a_bug_ends_the_run_in_its_first_batch(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_breaker_stops_the_run_after_a_checkpoint(tmp_path: Path) -> None:
     trainer = tiny.trainer(tmp_path, rk.to_trl(no_signal + early, limits=rk.Limits(failure_window=3)), max_steps=8)
-    with pytest.raises(rk.RewardFailure, match="'no_signal' failed on 24 of 24 completions of the last 3 batches"):
+    with pytest.raises(rk.RewardFailure, match="'no_signal' failed on 24 of 24 completions in the last 3 batches"):
         trainer.train()
     assert trainer.state.global_step == 3
     assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-3"]
@@ -311,7 +311,7 @@ def test_the_breaker_stops_the_run_after_a_checkpoint(tmp_path: Path) -> None:
 def test_the_breaker_stops_at_the_end_of_the_step_when_steps_generate_several_times(tmp_path: Path) -> None:
     functions = rk.to_trl(no_signal + early, limits=rk.Limits(failure_window=3))
     trainer = tiny.trainer(tmp_path, functions, max_steps=8, gradient_accumulation_steps=4, steps_per_generation=1)
-    with pytest.raises(rk.RewardFailure, match="of the last 3 batches"):
+    with pytest.raises(rk.RewardFailure, match="in the last 3 batches"):
         trainer.train()
     assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-1"]
 

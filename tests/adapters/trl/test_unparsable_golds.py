@@ -73,7 +73,7 @@ def test_a_wrong_column_stops_the_run_in_its_first_batch(tmp_path: Path) -> None
     with pytest.raises(rk.errors.CoercionError) as caught:
         trainer.train()
     assert trainer.state.global_step == 0
-    assert "reward 'number' reads no gold answer in its first batch: column 'answer': 'Add " in str(caught.value)
+    assert "reward 'number' cannot read any gold answer in its first batch: column 'answer': 'Add " in str(caught.value)
     assert "gold=" in str(caught.value)
     assert not list(tmp_path.glob("checkpoint-*"))
 
@@ -115,7 +115,7 @@ def test_an_evaluation_without_golds_stops_a_training_only_before_it_begins(tmp_
     trainer.train()
     assert trainer.state.global_step == 4
     _, trainer, _ = train(tmp_path / "first", list(range(8)), max_steps=4, eval_on_start=True, **evaluation)
-    with pytest.raises(rk.errors.CoercionError, match="reads no gold answer in its first batch"):
+    with pytest.raises(rk.errors.CoercionError, match="cannot read any gold answer in its first batch"):
         trainer.train()
 
 

@@ -198,9 +198,9 @@ def test_what_a_trace_does_not_bring_is_refused() -> None:
 
     with pytest.raises(rk.RewardDefinitionError, match="'best' compares completions"):
         made(best)
-    with pytest.raises(rk.RewardDefinitionError, match="the step does not arrive"):
+    with pytest.raises(rk.RewardDefinitionError, match="does not pass the step"):
         made(rk.exact("answer") * rk.schedules.linear(0, 1))
-    with pytest.raises(rk.errors.BindingError, match="asks for the column 'answer'"):
+    with pytest.raises(rk.errors.BindingError, match="needs the column 'answer'"):
         made(rk.exact("answer"), examples=[{"solution": "4"}])
 
 

@@ -161,7 +161,7 @@ def test_the_record_can_be_read(form: Any, tmp_path: Any, monkeypatch: pytest.Mo
 @FORMS
 def test_examples_are_tried_at_once(form: Any) -> None:
     form(same, examples=[{"answer": "4"}])
-    with pytest.raises(BindingError, match="asks for the column 'answer'"):
+    with pytest.raises(BindingError, match="needs the column 'answer'"):
         form(same, examples=[{"solution": "4"}])
 
 
@@ -173,7 +173,11 @@ def test_arguments_are_checked(form: Any) -> None:
         form(same, patience=-1)
     with pytest.raises(RewardDefinitionError, match="deadline= must be a number of seconds greater than 0, got 0"):
         form(same, deadline=0)
-    with pytest.raises(RewardDefinitionError, match=r"verl: .* compares completions, .* without the others"):
+    with pytest.raises(
+        RewardDefinitionError,
+        match=r"verl: .* compares completions, .* without the "
+        r"prompt's other completions",
+    ):
         form(rk.rank_in_group(same))
 
 
@@ -182,7 +186,7 @@ def test_a_function_gets_no_prompt_ids_or_progress() -> None:
     def asks(completion: str, prompt: str, completion_ids: list[int]) -> float:
         return 1.0
 
-    said = r"rk\.to_verl\(reward, manager=True\) gets the prompt, the token ids and the step\.$"
+    said = r"rk\.to_verl\(reward, manager=True\) receives the prompt, the token ids, and the step.$"
     for reward in (asks, rk.schedules.linear(0.0, 1.0) * same):
         with pytest.raises(RewardDefinitionError, match=said):
             rk.to_verl(reward)
@@ -270,5 +274,5 @@ def test_golds_that_cannot_be_read_leave_their_samples_out_and_a_wrong_column_en
     for number in range(63):
         with pytest.raises(rk.RewardFailure):
             wrong("4", f"solution {number % 2}")
-    with pytest.raises(RunExit, match="reads no gold answer in its first batch"):
+    with pytest.raises(RunExit, match="cannot read any gold answer in its first batch"):
         wrong("4", "solution")

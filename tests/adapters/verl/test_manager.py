@@ -126,7 +126,7 @@ def test_schedules_follow_the_step() -> None:
         for step in (1, 6, 11)
     ]
     assert found == [0.0, 0.5, 1.0]
-    with pytest.raises(RunExit, match=r"does not hand over the step .* Train with trainer\.use_v1=True"):
+    with pytest.raises(RunExit, match=r"does not pass the step .* Train with trainer\.use_v1=True"):
         stand_in.run_single(made, Sample("4", reward_model=gold))
 
 

@@ -168,7 +168,7 @@ def test_own_rewards_keep_the_laws(reward: rk.Reward) -> None:
 
 
 def test_surplus_calls_for_free_are_found() -> None:
-    with pytest.warns(rk.errors.RewardKitWarning, match="calls beyond the gold cost nothing"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="calls that are not in the gold answer cost nothing"):
         rk.to_trl(rk.tool_calls("calls", extra="allow"))
     assert {"spraying_calls_costs", "exploits"} <= broken(rk.tool_calls("calls", extra="allow"))
 

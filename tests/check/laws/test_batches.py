@@ -100,7 +100,7 @@ def test_a_score_that_depends_on_the_row(reward: Any) -> None:
 def test_a_score_that_depends_on_the_order() -> None:
     for reward in (first_wins, earlier_is_better):
         found = broken(reward, "permutation", **TEXTS)
-        assert all("in another order" in one.why for one in found)
+        assert all("in a different order" in one.why for one in found)
         assert {one.columns["answer"] for one in found} <= {"42", "7"}
 
 
@@ -112,7 +112,7 @@ def test_a_batch_that_raises_where_each_alone_does_not() -> None:
 
 def test_other_prompts_in_the_batch() -> None:
     (found,) = broken(share_of_the_longest, "neighbors_do_not_leak", **TEXTS)
-    assert "of another prompt in the batch" in found.why
+    assert "for another prompt in the batch" in found.why
     assert found.score is not None
     assert_skipped(share_of_the_longest, "neighbors_do_not_leak", "two examples", examples=[{}], good=["a"], bad=["b"])
 
@@ -122,7 +122,7 @@ def test_what_says_that_it_compares_the_batch() -> None:
     assert_held(flat, "neighbors_do_not_leak", **TEXTS)
     assert_skipped(above_the_mean, "batch_equals_singles", "'batch'", **TEXTS)
     (found,) = broken(above_the_mean, "neighbors_do_not_leak", **TEXTS)
-    assert "if the answers to another prompt in the batch are right" in found.why
+    assert "if the answers to another prompt in the batch are correct" in found.why
     assert_skipped(rk.normalize(number, "batch"), "neighbors_do_not_leak", "normalizes over the batch")
 
 

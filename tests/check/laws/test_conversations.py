@@ -101,14 +101,14 @@ def test_the_first_question_of_a_conversation() -> None:
 def test_the_words_of_a_tool() -> None:
     (found,) = broken(any_message, "only_the_assistant_is_paid", **CHAT)
     assert found.completion[-1] == {"role": "tool", "name": "search", "content": "cat: gato"}
-    assert "the words of a tool score 1" in found.why
+    assert "a tool's message scores 1" in found.why
     assert_held(last_words, "only_the_assistant_is_paid", **CHAT)
 
 
 def test_a_call_before_the_answer() -> None:
     (found,) = broken(first_words, "the_last_message_counts", **CHAT)
     assert [one["role"] for one in found.completion] == ["assistant", "tool", "assistant"]
-    assert "behind a call of a tool, a correct answer scores 0 instead of 1" in found.why
+    assert "after a tool call, a correct answer scores 0 instead of 1" in found.why
     assert_held(last_words, "the_last_message_counts", **CHAT)
 
 
@@ -146,7 +146,7 @@ def test_unmarked_answers_cannot_be_moved_to_the_prompt() -> None:
         rows = zip(prompts, completions, answer, strict=True)
         return [float(re.sub(re.escape(prompt), "", text) == gold) for prompt, text, gold in rows]
 
-    assert_skipped(whole, "only_the_completion_counts", "no correct completion has a mark", **said)
+    assert_skipped(whole, "only_the_completion_counts", "no correct completion contains a mark", **said)
 
 
 def test_prompts_that_are_lists_of_texts_are_no_chat() -> None:

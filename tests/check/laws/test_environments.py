@@ -412,7 +412,7 @@ def test_what_a_gate_never_lets_earn_is_found(soft: bool) -> None:
     dead = rk.gate(rk.agents.finished(), 0.5 * SOLD + 0.5 * rk.agents.tool_success("sel"), soft=soft)
     (finding,) = [one for one in report(dead, Shop).findings if one.law == "gold_gets_the_maximum"]
     assert finding.component == "tool_success"
-    assert "the gate before it hides that" in finding.why
+    assert "the gate before it hides this" in finding.why
     alive = rk.gate(rk.agents.finished(), 0.5 * SOLD + 0.5 * rk.agents.tool_success("sell"), soft=soft)
     assert "gold_gets_the_maximum" not in found(alive, Shop)
 

@@ -155,7 +155,7 @@ def test_a_right_completion_that_earns_the_least_of_all() -> None:
 
     (found,) = broken(reversed_sign, "gold_gets_the_maximum")
     assert (found.completion, found.score) == (GOOD[0], -1.0)
-    assert "the least" in found.why
+    assert "the lowest score" in found.why
 
 
 def test_nonsense_that_earns_more() -> None:
@@ -163,7 +163,7 @@ def test_nonsense_that_earns_more() -> None:
         return [min(1.0, len(text) / 200) for text in completions]
 
     (found,) = broken(long_is_good, "gold_gets_the_maximum")
-    assert "of a correct completion" in found.why
+    assert "but a correct completion scores only" in found.why
     assert found.score is not None
     assert found.score > min(1.0, len(GOOD[0]) / 200)
     assert len(found.completion) < 60
@@ -191,7 +191,7 @@ def test_a_wrong_answer_that_holds_the_gold() -> None:
         (lambda said, gold: float(said.lstrip("-") == gold), "far away"),
         (lambda said, gold: float(said in (gold, "")), "nothing"),
         (lambda said, gold: float(said in (gold, "None", "null")), "a placeholder"),
-        (lambda said, gold: float(said in ("42", "7")), "the gold answer of another example"),
+        (lambda said, gold: float(said in ("42", "7")), "another example's gold answer"),
     ],
     ids=["nan", "prefix", "suffix", "superset", "sign", "empty", "placeholder", "other"],
 )
@@ -207,7 +207,9 @@ def test_given_distractors_stand_in_the_place_of_the_gold() -> None:
     (found,) = broken(likes_dozens, "gold_above_perturbed_gold", distractors=["555", "1212"])
     assert found.completion == "<think>6*7</think><answer>1212</answer>"
     assert "an incorrect answer (a distractor) scores 1" in found.why
-    assert_skipped(form, "gold_above_perturbed_gold", "not seen to judge answers", distractors=["1212"])
+    assert_skipped(
+        form, "gold_above_perturbed_gold", "no trial showed that the reward judges answers", distractors=["1212"]
+    )
 
 
 def test_given_distractors_are_whole_completions_too() -> None:
@@ -221,8 +223,8 @@ def test_given_distractors_are_whole_completions_too() -> None:
 
 
 def test_rewards_that_judge_no_answers_are_left_alone() -> None:
-    assert_skipped(form, "gold_above_perturbed_gold", "not seen to judge answers")
-    assert_skipped(rk.length.between(1, 200, unit="characters"), "gold_above_perturbed_gold", "not seen to judge")
+    assert_skipped(form, "gold_above_perturbed_gold", "no trial showed that the reward judges answers")
+    assert_skipped(rk.length.between(1, 200, unit="characters"), "gold_above_perturbed_gold", "no trial showed")
 
 
 @pytest.mark.parametrize("law", LAWS[:3])
@@ -234,7 +236,7 @@ def test_wrong_completions_that_earn_as_much() -> None:
     thought = ["<think>42</think><answer>41</answer>", "<think>7</think><answer>8</answer>"]
     (found,) = broken(naive, "separates_good_from_bad", bad=thought)
     assert (found.completion, found.score) == (thought[0], 1.0)
-    assert "an incorrect completion scores 1, a correct one 1" in found.why
+    assert "an incorrect completion scores 1, and a correct one scores 1" in found.why
     assert_skipped(number, "separates_good_from_bad", "bad=[...]", bad=[])
 
 
@@ -253,7 +255,7 @@ def test_a_reward_for_the_form_is_not_asked_for_the_answer() -> None:
         given: dict[str, Any] = {"examples": examples, "good": equations, "bad": wrong}
         assert_skipped(reward, "separates_good_from_bad", "reads no column", **given)
         assert_skipped(reward, "reads_its_columns", "no gold column", **given)
-        assert_skipped(reward, "gold_above_perturbed_gold", "not seen to judge answers", **given)
+        assert_skipped(reward, "gold_above_perturbed_gold", "no trial showed that the reward judges answers", **given)
         (found,) = broken(reward, "separates_good_from_bad", margin=0.1, **given)
         assert found.completion == wrong[0]
     formless: dict[str, Any] = {"examples": examples, "bad": ["41</answer>", "8</answer>"]}
@@ -333,7 +335,7 @@ def test_an_answer_that_is_asked_for_and_never_read_is_no_matter_of_form() -> No
     laws = ["separates_good_from_bad"]
     report = check_reward(closeness_without_gold, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws)
     [found] = report.findings
-    assert "asks for 'answer' and never reads it" in found.why
+    assert "requests 'answer' but never reads it" in found.why
     assert check_reward(only_form, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).ok
 
 
@@ -346,7 +348,7 @@ def test_a_gold_answer_that_is_zipped_and_never_read_is_forgiven_in_functions_of
 
     laws = ["separates_good_from_bad"]
     [found] = check_reward(correct, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).findings
-    assert "asks for 'answer' and never reads it" in found.why
+    assert "requests 'answer' but never reads it" in found.why
     assert check_reward(format_reward, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).ok
 
 

@@ -95,7 +95,7 @@ def test_steep_growth_of_much_is(exponent: float, last: float) -> None:
 def test_families_grow_in_proportion() -> None:
     families = dict(families_of(subject(lazy)))
     assert "'<answer>' * n" in families
-    assert any("in the place of the answer" in name for name in families)
+    assert any("instead of the answer" in name for name in families)
     for name, grown in families.items():
         sizes = [len(grown(size)) for size in (1_000, 4_000)]
         assert math.isclose(sizes[1] - sizes[0], 3_000, rel_tol=0.3 if "counted up" in name else 0.02), name

@@ -67,17 +67,17 @@ def test_the_answer_to_another_row() -> None:
 
 @pytest.mark.parametrize("change", [{"bad": ["No idea."] * 2}, {"bad": []}])
 def test_rows_cannot_be_compared_without_wrong_grids(change: dict[str, Any]) -> None:
-    assert_skipped(any_square, "rows_differ", "no marked answers without words", **{**GRIDS, **change})
+    assert_skipped(any_square, "rows_differ", "no answers are marked without words", **{**GRIDS, **change})
 
 
 def test_answers_that_are_in_a_column_are_left_to_other_laws() -> None:
-    assert_skipped(number, "rows_differ", "no marked answers without words")
+    assert_skipped(number, "rows_differ", "no answers are marked without words")
     assert_skipped(form, "rows_differ", "no correct completions", good=[])
 
 
 def test_a_column_that_is_asked_for_and_never_read() -> None:
     (found,) = broken(unread, "reads_what_it_asks_for")
-    assert found.why == "it asks for the column 'answer' and never reads it"
+    assert found.why == "it requests the column 'answer' but never reads it"
 
 
 @pytest.mark.parametrize("reward", [tagged_number, format_reward, number])

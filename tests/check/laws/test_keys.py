@@ -116,7 +116,7 @@ def test_other_keys_beside_the_arguments_of_a_call_are_free() -> None:
 
 
 def test_where_values_are_free_keys_may_be() -> None:
-    assert_skipped(judge(city_alone), LAW, "not seen to compare all values", **FLAT)
+    assert_skipped(judge(city_alone), LAW, "no trial showed that the reward compares all values", **FLAT)
 
 
 def test_ready_rewards_do_what_their_options_say() -> None:

@@ -56,7 +56,7 @@ def test_an_error_that_is_free_on_one_side_is_found(reward: Any, paid: str) -> N
     options = PRICES if reward is truncated else {**PRICES, "bad": ["<answer>900</answer>", "<answer>9000</answer>"]}
     (found,) = broken(reward, "errors_on_both_sides", **options)
     assert paid in found.completion
-    assert "which is as near" in found.why
+    assert "which is just as near" in found.why
 
 
 @pytest.mark.parametrize("reward", [within_five_percent, number, tagged_number, rk.number("answer", tolerance=2.0)])

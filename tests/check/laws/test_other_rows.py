@@ -99,7 +99,7 @@ def test_a_gold_answer_that_is_misread_is_found(reward: Any) -> None:
 def test_a_gold_answer_that_makes_every_answer_right_is_found() -> None:
     (found,) = broken(paid_if_missing, "right_for_every_gold", **SUMS)
     assert found.columns["answer"] == 0
-    assert found.why == "an incorrect answer scores 1 for answer=0, the correct one 1"
+    assert found.why == "an incorrect answer scores 1 for answer=0, and the correct one scores 1"
 
 
 def test_letters_and_documents_are_replaced() -> None:
@@ -125,7 +125,7 @@ def test_sound_rewards_read_every_gold_answer(reward: Any, options: dict[str, An
 def test_a_branch_for_other_rows_is_found() -> None:
     (found,) = broken(easy_is_free, "covers_all_branches", **SUMS)
     assert found.columns["level"] == "easy"
-    assert found.why == "with level='easy', an incorrect answer scores 1, like the correct one without it"
+    assert found.why == "with level='easy', an incorrect answer scores 1, the same as the correct one without it"
     assert_held(easy_is_lenient, "covers_all_branches", **SUMS)
 
 

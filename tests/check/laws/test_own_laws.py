@@ -106,8 +106,8 @@ def total(reward: Any) -> Any:
     [
         ([returns_nothing], "'returns_nothing' returned None. Yield variants"),
         ([yields_text], "'yields_text' yields 'wrong'. Yield a Variant"),
-        ([compares_with_nothing], "Pass base=, or take a second argument"),
-        ([takes_three], r"takes 3 arguments\. Write `def takes_three\(reward, right\):`"),
+        ([compares_with_nothing], "Pass base=, or add a second argument"),
+        ([takes_three], r"has 3 arguments\. Write `def takes_three\(reward, right\):`"),
         (["total", total], "two laws are named 'total'. Rename"),
         ([polite], r"a law must be a name, .*got polite.* Write `def my_law\(reward, right\)"),
         ([3], "a law must be a name, .*got 3"),

@@ -98,7 +98,7 @@ def test_one_part_of_several_is_enough() -> None:
 
 
 def test_a_reward_that_needs_all_of_a_text_has_no_part_to_cut() -> None:
-    assert_skipped(all_fields, "every_part_counts", "nothing can be cut", **CARDS)
+    assert_skipped(all_fields, "every_part_counts", "nothing can be removed", **CARDS)
 
 
 def test_a_bonus_with_the_wrong_sign() -> None:
@@ -112,7 +112,7 @@ def test_a_bonus_with_the_wrong_sign() -> None:
 @pytest.mark.parametrize(
     ("law", "reason"),
     [
-        ("almost_right_is_wrong", "no number and no word of a column"),
+        ("almost_right_is_wrong", "no change to a number or word from a column"),
         ("nonsense_earns_less", "no correct completion has words next to its answer"),
     ],
 )

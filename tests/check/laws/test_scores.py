@@ -240,7 +240,7 @@ def test_a_function_that_abstains_on_what_it_does_not_like() -> None:
     (found,) = broken(hides, "abstains_by_declaration")
     assert found.completion == ""
     assert found.score is None
-    assert "for others of" in found.why
+    assert "for other completions of" in found.why
 
 
 def test_a_function_that_abstains_on_another_task() -> None:

@@ -78,4 +78,4 @@ def test_where_they_do_not_apply() -> None:
     def mountains(completions: list[str], **kwargs: Any) -> list[float]:
         return [float(not text.startswith(("so", "好"))) for text in completions]
 
-    assert_skipped(mountains, "repetition_in_any_script", "repetition was not seen to cost something", **POEMS)
+    assert_skipped(mountains, "repetition_in_any_script", "no trial showed that repetition lowers the score", **POEMS)

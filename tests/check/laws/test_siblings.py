@@ -128,7 +128,7 @@ def test_parts_that_are_only_counted() -> None:
         return [float(len(said(text)) >= len(wanted)) for text, wanted in zip(completions, colors, strict=True)]
 
     rows = {**COLORS, "bad": ["Colors: pink", "Colors: pink"]}
-    assert_skipped(enough, "no_item_substitutes", "several parts of one kind that each count", **rows)
+    assert_skipped(enough, "no_item_substitutes", "several parts of one kind that all affect the score", **rows)
 
 
 def test_a_part_that_is_missing() -> None:
@@ -155,7 +155,7 @@ def test_a_call_that_nobody_asked_for() -> None:
 
 
 def test_rewards_that_pay_wrong_calls_are_left_to_other_laws() -> None:
-    assert_skipped(any_call, "more_calls_cost", "makes calls in tags", **{**CALLS, "bad": CALLS["good"]})
+    assert_skipped(any_call, "more_calls_cost", "contains calls in tags", **{**CALLS, "bad": CALLS["good"]})
 
 
 def test_an_object_with_its_keys_in_another_order() -> None:
@@ -176,9 +176,9 @@ def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str,
 @pytest.mark.parametrize(
     ("law", "reason"),
     [
-        ("no_item_substitutes", "several parts of one kind that each count"),
+        ("no_item_substitutes", "several parts of one kind that all affect the score"),
         ("counts_requested_items", "the number of parts that a column states"),
-        ("more_calls_cost", "no correct completion makes calls in tags"),
+        ("more_calls_cost", "no correct completion contains calls in tags"),
         ("order_of_keys_does_not_count", "no correct completion has an object with several keys"),
     ],
 )

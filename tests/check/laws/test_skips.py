@@ -49,7 +49,7 @@ def test_what_the_other_rewards_judge(law: str) -> None:
         ("gate_dominance", number, "the reward has no gate with a threshold"),
         ("position_bias", number, "the reward has no judge that ranks"),
         ("verbosity_bias", number, "the reward has no judge"),
-        ("right_for_every_gold", form, "no gold answer of a kind that can be replaced"),
+        ("right_for_every_gold", form, "no gold answer has a type that can be replaced"),
         ("informative", ranks, 'the reward declares scope="batch"'),
     ],
 )

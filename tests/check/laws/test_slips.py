@@ -65,7 +65,7 @@ def shouting(completions: list[str], **kwargs: Any) -> list[float]:
     ("reward", "said"),
     [
         (letters_stripped, "removes any of these letters"),
-        (articles_kept, "takes the flag as the most replacements"),
+        (articles_kept, "interprets the flag as the maximum number of replacements"),
         (pattern_of_gold, "without re.escape()"),
         (without_letters, "ignores frequent letters"),
     ],
@@ -84,4 +84,4 @@ def test_a_slip_without_effect_is_not_reported() -> None:
 
 @pytest.mark.parametrize("reward", [prefix_removed, tagged_number])
 def test_sound_code_is_not_blamed(reward: Any) -> None:
-    assert_skipped(reward, "code_matches_intent", "no construction", **CITIES)
+    assert_skipped(reward, "code_matches_intent", "no construct", **CITIES)

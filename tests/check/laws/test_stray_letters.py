@@ -45,7 +45,7 @@ def all_calls_parse(completions: list[str], **kwargs: Any) -> list[float]:
 def test_wrong_completions_that_cannot_be_read() -> None:
     (found,) = broken(unread_is_right, LAW, **VERDICTS)
     assert (found.completion, found.score) == ('So: {"verdict": "unsafe"}', 1.0)
-    assert found.why == "an incorrect completion scores 0, with a word before it 1"
+    assert found.why == "an incorrect completion scores 0, but with a word before it, it scores 1"
     assert_held(unread_is_wrong, LAW, **VERDICTS)
 
 
@@ -56,7 +56,7 @@ def test_marks_that_are_cut_off() -> None:
 
 
 def test_where_it_does_not_apply() -> None:
-    assert_skipped(form, LAW, "no incorrect completion is refused")
-    assert_skipped(number, LAW, "no incorrect completion is refused", bad=[])
-    assert_skipped(number, LAW, "no incorrect completion is refused", bad=["41"])  # too short for a letter less
+    assert_skipped(form, LAW, "no incorrect completion is rejected")
+    assert_skipped(number, LAW, "no incorrect completion is rejected", bad=[])
+    assert_skipped(number, LAW, "no incorrect completion is rejected", bad=["41"])  # too short for a letter less
     assert_skipped(number, LAW, "no correct completions", good=[])

@@ -128,7 +128,7 @@ def test_a_schedule_that_leaves_its_bounds() -> None:
 def test_what_is_declared_not_to_matter(law: str, promise: str, sound: Any, faulty: Any, said: str) -> None:
     assert_held(sound, law, invariant_to=[promise], **SENTENCES)
     (found,) = broken(faulty, law, invariant_to=[promise], **SENTENCES)
-    assert found.why == f"scores 0 with {said}, 1 without"
+    assert found.why == f"scores 0 with {said}, but 1 without it"
     assert found.score == 0.0
     assert_skipped(faulty, law, "not declared", **SENTENCES)
 

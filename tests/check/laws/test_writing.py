@@ -113,7 +113,7 @@ def test_right_completions_that_earn_nothing_because_they_have_several_lines() -
     ]
     (found,) = broken(ONE_LINE, LAW, good=good)
     assert (found.completion, found.score) == (good[0], 0.0)
-    assert "scores 0 on several lines, but 1 on one" in found.why
+    assert "scores 0 on several lines, but 1 on one line" in found.why
     assert_held(MANY_LINES, LAW, good=good)
 
 

@@ -358,7 +358,7 @@ def test_beyond_the_limit_items_count_whole() -> None:
     assert "too many items" in note(gold, {"lines": [{**line, "b": 1} for line in gold["lines"]]})
     assert "too many items" not in note(list(range(60_000)), list(range(1, 60_001)))
     near = module.credit(GoldDocument([{"a": 1}], TOLERANT.rules), [{"a": 1.5}], TOLERANT, 0)
-    assert near == (0.0, "too many items to compare them part by part")
+    assert near == (0.0, "too many items to compare part by part")
 
 
 def test_notes_name_paths_and_stay_short() -> None:

@@ -200,7 +200,7 @@ def test_each_test_counts() -> None:
         ("def f(x): return 2", "import pytest\nwith pytest.raises(IOError):\n    f(-1)", "f(-1) is 2: AssertionError"),
         ("class S:\n    def f(self, x): return 3", "assert S().f('a' * 200) == 2", "S().f('aaaa"),
         ("def f(x):\n    while True: pass", "assert f(1) == 2", "took more than 0.5 s"),
-        ("import os\ndef f(x): os._exit(0)", "assert f(1) == 2", "ended before it had answered"),
+        ("import os\ndef f(x): os._exit(0)", "assert f(1) == 2", "ended before it answered"),
         ("import os\ndef f(x): os._exit(3)", "assert f(1) == 2", "ended with exit code 3"),
         ("def f(x): return 10**9", "assert 'x' * f(1) == ''", "f(1) is 1000000000: MemoryError"),
         ("def f(x): raise SystemExit(0)", "f(1)\nassert True", "SystemExit: 0"),
@@ -329,7 +329,7 @@ def test_an_empty_array_is_not_close_to_others(test: str) -> None:
     program = "import numpy as np\ndef f(x): return np.zeros((0, 1))"
     value, note = scored(program, head + test, packages=True, memory=2048)
     assert value == 0.0
-    assert "without items" in note
+    assert "an empty array is compared" in note
     right = "assert np.allclose(f([]), []) and (f([]) == 5).all() and np.allclose(f([1]), 2) and f([]).size == 0"
     program = "import numpy as np\ndef f(x): return np.array(x) + 1"
     assert scored(program, head + right, packages=True, memory=2048) == (1.0, "")

@@ -142,7 +142,7 @@ REFUSED: list[tuple[Any, str]] = [
     ([], "expected a schema"),
     (Line(sku="a", qty=1), "Pass its class"),
     (lambda value: value, "expected a schema"),
-    (Callable[[int], int], "cannot make a schema from"),
+    (Callable[[int], int], "cannot create a schema from"),
     (wrapped(200, {"type": "null"}, lambda inner: {"not": inner}), "deeper than 128"),
     (
         {"$defs": {f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(30)} | {"d30": {}}},

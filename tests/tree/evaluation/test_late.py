@@ -91,7 +91,7 @@ late = rk.schedules.linear(0.0, 1.0, start=500, end=800)
     ("reward", "said"),
     [
         (form + late * right, "the weight of 'right': linear(0, 1, start=500, end=800) first changes at step 501"),
-        (form + 0.5 * (late * right), "first changes at step 501, but this training has 100 steps"),
+        (form + 0.5 * (late * right), "first changes at step 501, but this training run has only 100 steps"),
         (rk.mean(form, right * late), "the weight of 'right'"),
         (rk.gate(form, right, threshold=late), "the threshold of 'form_gate'"),
         (rk.curriculum(rk.Stage("a", form, until=500), rk.Stage("b", right)), "stage 'a' ends at step 500"),

@@ -21,8 +21,8 @@ A, B = leaf("a", 0.5), leaf("b", 0.25)
 
 def test_traps_name_a_useless_schedule_an_unpaid_condition_and_a_paid_failure() -> None:
     assert "cancels it" in Scorer((A + B) * rk.schedules.linear(0, 1)).traps()[0]
-    assert "is not scored itself" in Scorer(rk.gate(A, B)).traps()[0]
-    assert "failing can beat passing" in Scorer(0.1 * A + rk.gate(A, B, otherwise=0.5)).traps()[0]
+    assert "is not rewarded itself" in Scorer(rk.gate(A, B)).traps()[0]
+    assert "failing may score higher than passing" in Scorer(0.1 * A + rk.gate(A, B, otherwise=0.5)).traps()[0]
     assert Scorer(0.1 * A + rk.gate(A, B)).traps() == []
 
 

@@ -127,18 +127,18 @@ def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Findi
 
 def _impossible(settings: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
     if settings["num_generations"] is None or settings["num_generations"] < 2:
-        problem = f"num_generations is {settings['num_generations']}: GRPO compares the completions of a prompt"
+        problem = f"num_generations is {settings['num_generations']}: GRPO compares the completions for a prompt"
         yield Finding("error", "grpo", problem, "write at least 2 (8 is usual)")
     for name in ("per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations"):
         if settings[name] < 1:
             yield Finding("error", "grpo", f"{name} is {settings[name]}", "write at least 1")
     size, slices = settings["generation_batch_size"], settings["steps_per_generation"]
     if size is not None and slices is not None:
-        problem = "generation_batch_size and steps_per_generation set the same thing"
+        problem = "generation_batch_size and steps_per_generation set the same value"
         yield Finding("error", "grpo", problem, "delete one of them")
     elif at_once > 0 and size is not None and (size < 1 or size % at_once):
         problem = (
-            f"generation_batch_size is {size}, which is not a multiple of the {at_once} sequences of all processes"
+            f"generation_batch_size is {size}, which is not a multiple of the {at_once} sequences in all processes"
         )
         nearest = max(1, round(size / at_once)) * at_once
         yield Finding("error", "grpo", problem, f"write {nearest}, or change per_device_train_batch_size")
@@ -164,13 +164,13 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
         yield Finding(
             "error",
             "grpo",
-            f"one generation needs {batches.prompts} prompts ({generated} completions, {generations} of each), but the "
-            f"dataset has {batches.rows}: TRL would train 0 steps without an error",
+            f"one generation needs {batches.prompts} prompts ({generated} completions, {generations} for each "
+            f"prompt), but the dataset has {batches.rows}: TRL would train 0 steps without an error",
             f"add rows, write per_device_train_batch_size: {max(1, batches.per_device // 2)} or less, or raise "
             "num_generations",
         )
     elif batches.steps < 1:
-        yield Finding("error", "grpo", "the training has no steps", "raise max_steps or num_train_epochs")
+        yield Finding("error", "grpo", "the training run has no steps", "raise max_steps or num_train_epochs")
 
 
 def _per_device(batches: Batches) -> int:
@@ -209,8 +209,8 @@ def _batch_findings(batches: Batches, settings: Mapping[str, Any]) -> Iterator[F
         yield Finding(
             "fact",
             "checkpoints",
-            f"every {nearest} steps instead of {every:g} (save_steps): a generation lasts {batches.aligned} steps, and "
-            "a run that resumes in the middle of one does not continue exactly",
+            f"every {nearest} steps instead of {every:g} (save_steps): one generation lasts {batches.aligned} steps, "
+            "and a run that resumes within a generation is not continued exactly",
         )
 
 
@@ -221,8 +221,8 @@ def split_groups(batches: Batches, compares: bool) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "grpo",
-            f"the reward compares the {batches.generations} completions of a prompt, and each process has {share}: "
-            "groups are split over processes, so one process scores for all",
+            f"the reward compares the {batches.generations} completions for a prompt, but each process has {share}: "
+            "groups are split across processes, so one process scores all completions",
             f"set per_device_train_batch_size so that its product with {batches.slices} is a multiple of "
             f"{batches.generations}",
         )
@@ -319,7 +319,7 @@ def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int |
                 "error",
                 "grpo",
                 f"the prompt in {table.location(row)} ({longest:,} tokens) and a completion of max_completion_length "
-                f"{answer:,} exceed the context of the model, {shape.context:,} tokens",
+                f"{answer:,} exceed the model's context, {shape.context:,} tokens",
                 "lower max_completion_length, or exclude long prompts with dataset.filter",
             )
         )

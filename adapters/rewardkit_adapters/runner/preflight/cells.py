@@ -124,8 +124,8 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *,
         yield Finding(
             "warning",
             where,
-            f"{len(absent):,} of {len(rows):,} cells are None: {name!r} abstains there, and if all components "
-            "abstain, the prompt teaches nothing",
+            f"{len(absent):,} of {len(rows):,} cells are None: {name!r} abstains in these rows, and if all "
+            "components abstain, the prompt gives no learning signal",
             "fill them, or exclude these rows with dataset.filter",
             (_locations(absent, table),),
         )
@@ -167,15 +167,18 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
         if parameter.on_unparsable_gold == "raise":
             consequence = 'and on_unparsable_gold="raise" stops the run there'
         problem = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {consequence}"
-        remedy = "fix these cells, or exclude the rows with dataset.filter. If the answer is a part of them, pass gold="
+        remedy = (
+            "fix these cells, or exclude the rows with dataset.filter. If the answer is only a part of the "
+            "cell, pass gold="
+        )
         if exceeds_limit and not stops:
             problem += f": more than {_MOST_UNREADABLE:.0%}"
-            remedy += '. rk.number, rk.choice and rk.math_equal accept them with on_unparsable_gold="fail"'
+            remedy += '. rk.number, rk.choice, and rk.math_equal accept them with on_unparsable_gold="fail"'
         max_listed = _SHOWN_GOLDS
         if len(bad) == len(cells):  # the column itself is wrong, which a few cells show
             max_listed, remedy = (
                 SHOWN,
-                "name the column of the gold answers. If the answer is a part of the cell, pass gold=",
+                "name the column with the gold answers. If the answer is only a part of the cell, pass gold=",
             )
         lines = _listed(bad, max_listed, "problem", table)
         yield Finding("error" if stops or exceeds_limit else "warning", where, problem, remedy, lines)
@@ -184,8 +187,8 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
         yield Finding(
             "warning",
             where,
-            f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} over {_SLOW:g} s to read, and batches wait "
-            "for them",
+            f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} more than {_SLOW:g} s to read, and batches "
+            "must wait for them",
             "write them in a simpler form, or exclude the rows with dataset.filter",
             _listed(slow, _SHOWN_GOLDS, "seconds", table),
         )
@@ -239,8 +242,8 @@ def _joint_findings(node: Reward, binding: Binding, rows: list[int], table: Tabl
         yield Finding(
             "error" if _exceeds(len(bad), len(rows)) else "warning",
             f"columns {', '.join(map(repr, columns))} ({table.name})",
-            f"in {len(bad):,} of {len(rows):,} rows they do not fit each other, so {table.label(node)!r} gives these "
-            "no score",
+            f"in {len(bad):,} of {len(rows):,} rows, they do not fit each other, so {table.label(node)!r} gives "
+            "these rows no score",
             "fix these rows, or exclude them with dataset.filter",
             shown(bad, table),
         )
@@ -290,7 +293,7 @@ def prompts(table: Table) -> Iterator[Finding]:
             "error",
             f"prompts ({table.name})",
             "some are strings and others are messages, but TRL treats all of them like the first",
-            "write all of them in one form with dataset.prompt or dataset.messages",
+            "write all prompts in one form with dataset.prompt or dataset.messages",
         )
 
 
@@ -322,15 +325,15 @@ def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -
         yield Finding(
             "warning",
             "prompts (training)",
-            f"{len(contradictions):,} rows repeat a prompt with another answer",
-            "keep one row for each prompt: two answers teach neither",
+            f"{len(contradictions):,} rows repeat a prompt with a different answer",
+            "keep one row for each prompt: from two answers, the model learns neither",
             shown(contradictions, training),
         )
     elif repetitions:
-        yield Finding("fact", "prompts", f"{repetitions:,} of {training.size:,} are repetitions")
+        yield Finding("fact", "prompts", f"{repetitions:,} of {training.size:,} are duplicates")
     if held_out is not None:
         common = {
-            row: f"same as {training.location(firsts[text])} of the training data"
+            row: f"same as {training.location(firsts[text])} in the training data"
             for row, text in enumerate(held_out.prompt_texts)
             if text in firsts
         }
@@ -338,7 +341,8 @@ def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -
             yield Finding(
                 "warning",
                 "prompts (held out)",
-                f"{len(common):,} of {held_out.size:,} are also in the training data: their scores measure memory",
+                f"{len(common):,} of {held_out.size:,} are also in the training data: their scores measure "
+                "memorization",
                 "use another split, or eval: {hold_out: N}, which keeps equal prompts on one side",
                 shown(common, held_out),
             )

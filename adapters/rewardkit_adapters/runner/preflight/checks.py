@@ -114,12 +114,12 @@ def _missing(column: str, errors: Sequence[BindingError], table: Table, renamed:
     readers = f"{' and '.join(labels)} read{'s' if len(labels) == 1 else ''}"
     close = difflib.get_close_matches(column, table.given, n=1)
     names = ", ".join(f"{name}: {source}" for name, source in {**renamed, column: (*close, "NAME")[0]}.items())
-    line = f"below dataset in run.yaml, write columns: {{{names}}}"
+    line = f"under dataset in run.yaml, write columns: {{{names}}}"
     return Finding(
         "error",
         where,
         f"there is no column {column!r}, which {readers}. Columns: {', '.join(table.given) or 'none'}.{errors[0].hint}",
-        line if close else f"add the column to the data. If it has another NAME there: {line}",
+        line if close else f"add the column to the data. If the data has it under another NAME: {line}",
     )
 
 
@@ -133,7 +133,9 @@ def _trap(name: str) -> Iterator[Finding]:
     where = f"column {name!r}"
     rename = f"rename it, as in dataset.columns: {{gold_{name}: {name}}}"
     if name in _TWICE:
-        yield Finding("error", where, "TRL passes an argument of the same name and fails on the second one", rename)
+        yield Finding(
+            "error", where, "TRL passes an argument with the same name, and then fails on the second one", rename
+        )
     elif name in _OVERWRITTEN:
         yield Finding("error", where, "TRL overwrites it with its own object", rename)
     elif name in HIDDEN:
@@ -151,7 +153,7 @@ def _mappings(table: Table) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 f"column {column.name!r}",
-                "holds mappings, and Arrow gives all of them the same keys: missing ones become None",
+                "contains mappings, and Arrow gives all of them the same keys: missing values become None",
                 "store such cells as JSON text, which the reward's annotation parses",
             )
 
@@ -195,9 +197,9 @@ def output(config: RunConfig) -> Iterator[Finding]:
         if path.name.rpartition("-")[2].isdigit()
     ]
     if steps:
-        yield Finding("fact", "output", f"{config.output} holds a run with a checkpoint at step {max(steps)}")
+        yield Finding("fact", "output", f"{config.output} contains a run with a checkpoint at step {max(steps)}")
     elif (folder / "run.json").is_file():
-        yield Finding("fact", "output", f"{config.output} holds the record of a run without checkpoints")
+        yield Finding("fact", "output", f"{config.output} contains the record of a run without checkpoints")
 
 
 # Check the judges: the number of calls in a training, and whether the budget is enough.
@@ -238,9 +240,9 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 f"judge {names}",
-                f"the budget of {budget.calls:,} calls is less than the {calls:,} that the training may make: it runs "
-                f"out around step {batches.steps * budget.calls // calls:,} of {batches.steps:,}. "
-                f"Then: {budget.on_exhausted}",
+                f"the budget of {budget.calls:,} calls is less than the {calls:,} calls that training may "
+                f"make: it runs out around step {batches.steps * budget.calls // calls:,} of "
+                f"{batches.steps:,}. After that: {budget.on_exhausted}",
                 "raise the budget, put the judge behind a gate, or train for fewer steps",
             )
         elif budget.calls is None:
@@ -248,7 +250,7 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
             finite_limits = {name: limit for name, limit in limits.items() if limit is not None}
             allowance = " and ".join(f"{limit:g} {name}" for name, limit in finite_limits.items())
             per_call = " and ".join(f"{limit / max(calls, 1):.3g} {name}" for name, limit in finite_limits.items())
-            yield Finding("fact", f"judge {names}", f"the budget of {allowance} allows {per_call} per call")
+            yield Finding("fact", f"judge {names}", f"the budget of {allowance} allows only {per_call} per call")
 
 
 # Test the laws of ``rewardkit check`` on a few rows, in a few seconds.
@@ -291,7 +293,7 @@ def laws(
         options["without"] = [*options.get("without", ()), "exploits", "search"]
         report = check_reward(reward, **options, budget=budget, seed=seed, on_progress=on_progress)
     except RewardKitError as error:
-        yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
+        yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD, and BAD next to the reward")
         return
     yield Finding("fact", "laws", _summary(report, "examples" in constants))
     slow = next((result for result in report.merged if result.law == "time_linear"), None)
@@ -299,14 +301,14 @@ def laws(
         yield Finding(
             "warning",
             "law time_linear",
-            f"whether long completions take long was not seen to the end: {slow.reason} within {budget:g} s",
+            f"the check of the scoring time for long completions did not finish: {slow.reason} within {budget:g} s",
             f"raise preflight.budget to about {report.needs or 2 * budget:g}, or run rewardkit check",
         )
     for broken in report.findings[:_SHOWN]:
         yield _finding(broken)
     if len(report.findings) > _SHOWN:
         more = len(report.findings) - _SHOWN
-        yield Finding("warning", "laws", f"{more} more broken laws", "run rewardkit check to see them")
+        yield Finding("warning", "laws", f"{more} more laws are broken", "run rewardkit check to see them")
 
 
 def _check_options(table: Table, best: Form | None) -> dict[str, Any]:
@@ -340,7 +342,7 @@ def _summary(report: Report, has_examples: bool) -> str:
     source = (
         "the module's examples"
         if has_examples
-        else "rows of the data. EXAMPLES, GOOD and BAD next to the reward would test more"
+        else "rows from the data. EXAMPLES, GOOD, and BAD next to the reward would test more"
     )
     return f"{tally} in {report.seconds:.0f} s, on {source}"
 
@@ -360,7 +362,7 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
         loaded = environment_of(config)
         environments(loaded, tree, timeout=None, outages=())
     except RewardKitError as error:
-        yield Finding("error", "environment", str(error), "name a class with a method reset and a tool")
+        yield Finding("error", "environment", str(error), "name a class that has a reset method and a tool")
         return
     kinds = dict(loaded) if isinstance(loaded, Mapping) else {None: loaded}
     yield from _unchosen(kinds, table)
@@ -371,9 +373,8 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
     texts = [row for row, prompt in enumerate(table.prompts) if isinstance(prompt, str)]
     if texts:
         problem = (
-            f"{len(texts):,} prompts are strings, and TRL's tools need chats: it ends with AttributeError: 'str' "
-            "object "
-            "has no attribute 'get'"
+            f"{len(texts):,} prompts are strings, but TRL's tools need chats: TRL would raise AttributeError: 'str' "
+            "object has no attribute 'get'"
         )
         yield Finding("error", f"prompts ({table.name})", problem, "write dataset.messages instead of dataset.prompt")
 
@@ -400,7 +401,7 @@ def _reset(kind: type, table: Table) -> Iterator[Finding]:
     try:
         inspect.signature(MethodType(kind.reset, object())).bind(**dict.fromkeys(columns))  # type: ignore[attr-defined]
     except TypeError as error:
-        problem = f"reset cannot take a row with the columns {', '.join(columns)}: {error}"
+        problem = f"reset does not accept a row with the columns {', '.join(columns)}: {error}"
         yield Finding("error", f"environment {kind.__name__}", problem, "write def reset(self, **row)")
 
 
@@ -502,7 +503,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
             "gradients": f"{shape.trainable:,} trained x {trained_bytes:g}",
             "optimizer": f"{shape.trainable:,} x {per_state:g}",
             "reference": "a copy of the weights, because beta is above 0",
-            "copies": f"{shape.parameters:,} parameters x {compute_bytes:g}, in the precision of the computation",
+            "copies": f"{shape.parameters:,} parameters x {compute_bytes:g}, in the computation's precision",
             "logits": f"2 x {batches.per_device} x {answer + 1:,} tokens x {shape.vocabulary:,} x {compute_bytes:g}",
             "activations": f"{tokens:,} tokens x {shape.layers} layers x {shape.hidden:,} wide"
             + (", recomputed" if checkpointing else ""),
@@ -537,14 +538,14 @@ def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int
     yield Finding(
         "fact",
         "memory",
-        f"{summary}: {estimate.kept / GIB:.1f} always, then the larger of updating and generating",
+        f"{summary}: {estimate.kept / GIB:.1f} always, plus the larger share of updating and generating",
         rows=tuple(details),
     )
     capacity = torch.cuda.get_device_properties(0).total_memory if gpu else None
     if capacity is not None:
         vllm_share = float(grpo_settings(config)["vllm_gpu_memory_utilization"]) if _colocated(config) else 0.0
         if estimate.peak > capacity * (1 - vllm_share):
-            vllm_note = f", of which vLLM takes {vllm_share:.0%}" if vllm_share else ""
+            vllm_note = f", of which vLLM uses {vllm_share:.0%}" if vllm_share else ""
             yield Finding(
                 "warning",
                 "memory",
@@ -593,7 +594,10 @@ def preflight(
     try:
         checked_tree(reward)
         if config.reward_weights is not None:
-            where, remedy = "grpo.reward_weights", "weight each item of the list, or delete it and weight the reward"
+            where, remedy = (
+                "grpo.reward_weights",
+                ("give each item in the list a weight, or delete the list and put the weights into the reward"),
+            )
         tree = trained(config, reward)
     except RewardKitError as error:
         return Preflight((Finding("error", where, str(error), remedy),))

@@ -193,5 +193,5 @@ class Preflight:
             if findings:
                 lines += ["", f"{title} ({len(findings)})" if kind != "fact" else title]
                 lines += [line for finding in findings for line in finding.lines()]
-        verdict = "ok" if self.ok else "errors found: the run would crash or train on the wrong thing"
+        verdict = "ok" if self.ok else "errors found: the run would crash or learn something unintended"
         return "\n".join([f"preflight: {verdict}", *lines])

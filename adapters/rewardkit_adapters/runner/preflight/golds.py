@@ -112,7 +112,7 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     if best is None or not (scores[best] > empty_score + TOLERANCE).any():
         if not scores:
             return Golds(())
-        note = f"none of {len(scores)} usual formats of the gold scores more than an empty completion"
+        note = f"none of {len(scores)} common formats for the gold answer scores higher than an empty completion"
         return Golds((Finding("fact", "golds", f"{note}. Define EXAMPLES and GOOD next to the reward"),))
     started = time.monotonic()
     best_scores, raised = _earned(scorer, table, best, rows, conversational)
@@ -147,10 +147,10 @@ def _gold_findings(
         yield Finding(
             "warning",
             f"column {form.column!r} (training)",
-            f"in {len(low_rows):,} of {len(rows):,} rows the gold itself, written as {form}, scores less than "
-            f"{highest:g}",
-            "fix these cells: no completion can be correct in these rows. If the answer is a part of the cell, a ready "
-            f'reward can read it, as in rk.number({form.column!r}, gold=rk.extract.after("####"))',
+            f"in {len(low_rows):,} of {len(rows):,} rows, the gold answer itself, written as {form}, scores "
+            f"less than {highest:g}",
+            "fix these cells: no completion can be correct in these rows. If the answer is only a part of the cell, "
+            f'a ready reward can extract it, as in rk.number({form.column!r}, gold=rk.extract.after("####"))',
             shown(low_rows, table),
         )
 
@@ -171,7 +171,7 @@ def _bug(
     return Finding(
         kind,
         f"component {next(iter(raised.values())).component!r}",
-        f"in {len(raised):,} of {size:,} rows it fails to score the gold itself, written as {form}",
+        f"in {len(raised):,} of {size:,} rows, it fails to score the gold answer itself, written as {form}",
         "fix the function: it must score every completion",
         shown({row: fault.reason for row, fault in raised.items()}, table),
     )
@@ -196,7 +196,7 @@ def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: 
         except RewardKitError as error:
             # The row numbers of the error count the rows of this batch.
             text = re.sub(r"(?m)^  row (\d+)(?=,)", lambda row: table.location(repeated_rows[int(row[1])]), str(error))
-            problem = f"it stops the training {when}: {' '.join(map(str.strip, text.splitlines()))}"
+            problem = f"it stops training {when}: {' '.join(map(str.strip, text.splitlines()))}"
             remedy = "fix the reward. rewardkit check finds more errors like this"
             if isinstance(error.__cause__, ModuleNotFoundError):
                 remedy = (

@@ -168,7 +168,8 @@ def _described(annotation: Any) -> SearchStrategy[Any]:
         return json_values(annotation)
     except RewardDefinitionError:
         raise RewardDefinitionError(
-            f"columns: cannot generate cells of type {shorten(annotation)}. Use st.sampled_from([...]) with your own"
+            f"columns: cannot generate cells of type {shorten(annotation)}. Use st.sampled_from([...]) "
+            "with your own cells"
         ) from None
 
 

@@ -90,7 +90,9 @@ def trajectories(
     """
     least, most = turns
     if not 0 <= least <= most or most < 1:
-        raise RewardDefinitionError(f"trajectories: turns must be (fewest, most), such as (0, 5), got {shorten(turns)}")
+        raise RewardDefinitionError(
+            f"trajectories: turns must be (minimum, maximum), such as (0, 5), got {shorten(turns)}"
+        )
     parsed_tools = [tool_of(tool) for tool in tools]
     if not parsed_tools:
         raise RewardDefinitionError("trajectories: pass at least one tool, a function or its schema")

@@ -268,7 +268,7 @@ class Sender:
         unsupported = self._unsupported[body["model"]]
         if name == "temperature" and name not in unsupported:
             _log.warning(
-                "%s does not support temperature=%s, so its verdicts are sampled at its default temperature",
+                "%s does not support temperature=%s, so verdicts are sampled at the model's default temperature",
                 self.whom(body),
                 body[name],
             )
@@ -321,7 +321,7 @@ class Sender:
         try:
             answer = await asyncio.wait_for(sending, until - time.monotonic())
         except asyncio.TimeoutError:
-            raise Outage("it is silent or too slow") from None
+            raise Outage("it does not respond, or is too slow") from None
         except openai.APIStatusError as error:
             raise _Free(failure_of(error, self._error_message(error))) from None
         except Exception as error:  # a broken answer can raise anything
@@ -340,7 +340,7 @@ class Sender:
             return reply.tokens
         if not self._estimates:
             self._estimates = True
-            _log.warning("%s does not report tokens, so they are estimated", self.whom(body))
+            _log.warning("%s does not report token counts, so they are estimated", self.whom(body))
         return tokens_in(body), tokens_of(reply.text)
 
     def _error_message(self, error: Any) -> str:
@@ -425,14 +425,14 @@ class EndpointStatus:
             return self.stopped
         refusal = str(refused)
         if refused.location:
-            refusal += f" (it redirects to {shorten(refused.location, 80)}, so pass that as base_url)"
+            refusal += f" (it redirects to {shorten(refused.location, 80)}, so pass that address as base_url)"
         if await self._takes_others(body, until, account):
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {refusal}")
         remedy = "Fix model=, base_url=, or options="
         # The usual causes: the address lacks "/v1", or contains the path of a request.
         if refused.status == 404:
-            remedy += ". Pass as base_url the part before /chat/completions, usually http://host:port/v1"
+            remedy += ". For base_url, pass the part before /chat/completions, usually http://host:port/v1"
         self.stopped = RunStopped(f"{whom} rejects all requests with {refusal}. {remedy}")
         return self.stopped
 

@@ -89,7 +89,7 @@ FAULTS = {
     "mode": ("vllm: fast", "vllm.mode: must be colocate or server, not 'fast'"),
     "no eval": ("eval: {prompts: 5}", "eval: the held-out prompts have no source"),
     "two evals": ("eval: {split: test, hold_out: 5}", "eval: the held-out prompts have split and hold_out"),
-    "quantized without lora": ("quantize: 4bit", "only be trained with an adapter: add lora"),
+    "quantized without lora": ("quantize: 4bit", "be trained only with an adapter: add lora"),
     "tracker": ("report_to: wandbb", "report_to: transformers has no tracker 'wandbb'. Did you mean 'wandb'"),
     "accelerate": ("accelerate: fsdp.yaml", "accelerate: there is no {folder}/fsdp.yaml"),
     "a choice of types": ("record: 5", "line 4: record: must be true or false or text, not 5"),
@@ -136,7 +136,7 @@ FAULTS_OF_THE_THREE = {
     ),
     "environment of the tiny model": (
         {"environment": "reward.py:Shop"},
-        "environment cannot be set for model: tiny, which calls no tools",
+        "environment cannot be set for model: tiny, because this model calls no tools",
     ),
     "environment and evaluation": (
         {"model": "org/x", "environment": "reward.py:Shop", "eval": "{hold_out: 5}"},

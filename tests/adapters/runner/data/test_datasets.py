@@ -288,9 +288,9 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         {"messages": [{"role": "user", "content": "{answr}"}]},
         "dataset.messages[0].content: there is no column for {answr}. Did you mean 'answer'?",
     ),
-    "json in a template": ({"prompt": '{"x": {answer}}'}, "Braces hold column names only. Write {{ and }} for"),
+    "json in a template": ({"prompt": '{"x": {answer}}'}, "Braces may contain only column names. Write {{ and }} for"),
     "attributes": ({"prompt": "{answer.__class__}"}, "there is no column for {answer.__class__}"),
-    "a format": ({"prompt": "{answer:>9}"}, "Braces hold column names only"),
+    "a format": ({"prompt": "{answer:>9}"}, "Braces may contain only column names"),
     "an open brace": (
         {"prompt": "{answer"},
         "dataset.prompt: invalid template: expected '}' before end of string. Write {{",
@@ -314,11 +314,11 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "filter of no column": ({"filter": {"lvel": 1}}, "the dataset has no column 'lvel', which dataset.filter reads"),
     "filter of nothing": (
         {"filter": "filters.py:none"},
-        "filters.py:none returned None for line 1 of the data. Return True to keep",
+        "filters.py:none returned None for line 1 in the data. Return True to keep",
     ),
     "filter that raises": (
         {"filter": "filters.py:broken"},
-        "filters.py:broken raised ZeroDivisionError for line 1 of the data: 'division by zero'. The row: {'quest",
+        "filters.py:broken raised ZeroDivisionError for line 1 in the data: 'division by zero'. The row: {'quest",
     ),
     "filter that is none": ({"filter": "filters.py:number"}, "filters.py:number is 5"),
     "nothing left": (

@@ -85,7 +85,7 @@ def test_a_generation_is_used_up_at_an_aligned_step_and_no_earlier(
 
 
 def test_all_completions_of_a_training_are_counted() -> None:
-    # 4 steps of 2 micro batches; a generation lasts 4 micro batches: 2 generations of 4 x 3 x 2 completions.
+    # 4 steps of 2 micro batches; one generation lasts 4 micro batches: 2 generations of 4 x 3 x 2 completions.
     batches, _ = batches_of(
         config(2, per_device_train_batch_size=3, gradient_accumulation_steps=2, steps_per_generation=4, max_steps=4,
                num_generations=8), 100
@@ -97,10 +97,15 @@ def test_all_completions_of_a_training_are_counted() -> None:
 @pytest.mark.parametrize(
     ("rows", "processes", "grpo", "message"),
     [
-        (100, 1, {"num_generations": 1}, "num_generations is 1: GRPO compares the completions of a prompt -> write at"),
+        (
+            100,
+            1,
+            {"num_generations": 1},
+            "num_generations is 1: GRPO compares the completions for a prompt -> write at",
+        ),
         (100, 1, {"per_device_train_batch_size": 0}, "per_device_train_batch_size is 0 -> write at least 1"),
         (100, 1, {"steps_per_generation": 0}, "steps_per_generation is 0 -> write at least 1"),
-        (100, 1, {"generation_batch_size": 8, "steps_per_generation": 1}, "set the same thing -> delete one"),
+        (100, 1, {"generation_batch_size": 8, "steps_per_generation": 1}, "set the same value -> delete one"),
         (
             100,
             2,
@@ -126,7 +131,7 @@ def test_all_completions_of_a_training_are_counted() -> None:
             100,
             1,
             {"steps_per_generation": 4, "max_steps": 9, "save_steps": 6},
-            r"fact: every 8 steps instead of 6 \(save_steps\): a generation lasts 4",
+            r"fact: every 8 steps instead of 6 \(save_steps\): one generation lasts 4",
         ),
         (10, 1, {"per_device_train_batch_size": 32, "max_steps": 5}, r"2.5 epochs of 10 prompts \(each epoch skips 2"),
     ],
@@ -151,7 +156,7 @@ def test_groups_that_lie_in_two_processes_are_named_where_the_reward_compares() 
     batches, _ = batches_of(config(4, per_device_train_batch_size=2), 100)
     assert batches is not None
     (finding,) = split_groups(batches, compares=True)
-    assert "compares the 8 completions of a prompt, and each process has 2" in finding.what
+    assert "compares the 8 completions for a prompt, but each process has 2" in finding.what
     assert "product with 1 is a multiple of 8" in finding.remedy
     assert list(split_groups(batches, compares=False)) == []
     whole, _ = batches_of(config(4, per_device_train_batch_size=8), 100)

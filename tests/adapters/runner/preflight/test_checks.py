@@ -87,7 +87,7 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         [{"prompt": "p", "anser": "1"}] * 4,
         "error",
         "training data: there is no column 'answer', which 'number' reads. Columns: anser. Did you mean 'anser'? -> "
-        "below dataset in run.yaml, write columns: {answer: anser}",
+        "under dataset in run.yaml, write columns: {answer: anser}",
     ),
     "column of a trainer's function missing": (
         "plain",
@@ -101,15 +101,15 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "error",
         "route by 'task': the data has no such column",
     ),
-    "prompts": ("number", rows(prompts="x"), "error", "column 'prompts': TRL passes an argument of the same name"),
+    "prompts": ("number", rows(prompts="x"), "error", "column 'prompts': TRL passes an argument with the same name"),
     "completions": ("number", rows(completions="x"), "error", "column 'completions': TRL passes an argument"),
     "log_extra": ("number", rows(log_extra="x"), "error", "column 'log_extra': TRL overwrites it"),
     "environments": ("number", rows(environments="x"), "error", "column 'environments': TRL overwrites it"),
     "completion": ("number", rows(completion="x"), "warning", "column 'completion': TRL does not pass"),
     "progress": ("number", rows(progress=1), "error", "'progress' is reserved"),
     "image": ("number", rows(image="x.png"), "warning", "column 'image': TRL treats data with this column as multi"),
-    "mappings": ("number", rows(schema={"a": 1}), "warning", "column 'schema': holds mappings, and Arrow gives all"),
-    "lists of mappings": ("number", rows(schema=[{"a": 1}]), "warning", "column 'schema': holds mappings"),
+    "mappings": ("number", rows(schema={"a": 1}), "warning", "column 'schema': contains mappings, and Arrow gives all"),
+    "lists of mappings": ("number", rows(schema=[{"a": 1}]), "warning", "column 'schema': contains mappings"),
     "cell": (
         "typed",
         [*rows(), *[{"prompt": f"q{row}", "answer": "N/A"} for row in range(11)]],
@@ -140,7 +140,7 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "number",
         [*rows(), {"prompt": "3+0?", "answer": "4"}],
         "warning",
-        "1 rows repeat a prompt with another answer row 12: same as row 3, but answer is '4'",
+        "1 rows repeat a prompt with a different answer row 12: same as row 3, but answer is '4'",
     ),
     "gold without a number": (
         "number",
@@ -148,7 +148,7 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "error",
         "'number' cannot read 1 of 41 distinct cells, so 1 row gets no score: more than 1% row 40: '7 or 8' is not",
     ),
-    "raises": ("raising", rows(), "error", "reward: it stops the training in the first batch: reward 'raising'"),
+    "raises": ("raising", rows(), "error", "reward: it stops training in the first batch: reward 'raising'"),
     "fails": ("failing", rows(), "error", "component 'failing': it fails in the first batch: the sandbox does not"),
 }  # fmt: skip
 
@@ -203,7 +203,7 @@ def test_cells_that_do_not_fit_each_other_are_found() -> None:
     data[7]["kwargs"], data[9]["instruction_id_list"] = "[{}, {}]", ["no:such"]
     found = looked("instructions", data, reward=rk.instructions())
     assert found.ok
-    assert "in 1 of 300 rows they do not fit each other, so 'instructions' gives these no score" in said(
+    assert "in 1 of 300 rows, they do not fit each other, so 'instructions' gives these rows no score" in said(
         found, "warning"
     )
     assert "'instructions' cannot read 1 of 2 distinct cells, so 1 row gets no score row 9: " in said(found, "warning")
@@ -256,7 +256,7 @@ def test_a_missing_column_is_one_error_with_the_names_of_the_components() -> Non
     found = looked("named", data, held_out=data, dataset={"path": "data.jsonl", "columns": {"id": "key"}})
     (error,) = found.of("error")
     assert "there is no column 'answer', which 'close' and 'exact' read" in error.what
-    assert error.remedy == "below dataset in run.yaml, write columns: {id: key, answer: anser}"
+    assert error.remedy == "under dataset in run.yaml, write columns: {id: key, answer: anser}"
     assert "the reward reads" not in found.text()
 
 
@@ -292,7 +292,7 @@ def test_a_bug_at_a_gold_is_not_blamed_on_the_data() -> None:
     assert bug.what.startswith("in 1 of 22 rows")
     assert bug.rows == ("row 20: raised ValueError: too long",)
     assert low.rows == ("row 21: scores 0, answer = 'x'",)
-    assert low.what.startswith("in 1 of 22 rows the gold itself")
+    assert low.what.startswith("in 1 of 22 rows, the gold answer itself")
     assert "rk.number('answer', gold=" in low.remedy
     binding = rewards.picky_and_raising.facts.binding
     assert binding is not None
@@ -410,11 +410,13 @@ def test_judges_are_counted_and_not_asked() -> None:
 def test_a_budget_that_ends_before_the_training_is_a_warning() -> None:
     judge = rewards.judged(budget=rk.Budget(calls=10))
     found = looked("number", rows(), reward=judge)
-    assert "budget of 10 calls is less than the 20 that the training may make: it runs out around step 2 of 5" in said(
-        found, "warning"
-    )
+    assert (
+        "budget of 10 calls is less than the 20 calls that training may make: it runs out around step 2 of 5"
+    ) in said(found, "warning")
     spent = rewards.judged(budget=rk.Budget(money=2.0, prices={"judge": (1.0, 1.0)}))
-    assert "the budget of 2 money allows 0.1 money per call" in said(looked("number", rows(), reward=spent), "fact")
+    assert ("the budget of 2 money allows only 0.1 money per call") in said(
+        looked("number", rows(), reward=spent), "fact"
+    )
 
 
 def test_evaluations_ask_judges_too() -> None:
@@ -446,7 +448,7 @@ def test_a_run_in_the_output_folder_is_mentioned(tmp_path: Path) -> None:
     for step in (5, 10):
         (tmp_path / "checkpoints" / f"checkpoint-{step}").mkdir(parents=True)
     found = looked("number", rows(), output=str(tmp_path))
-    assert "holds a run with a checkpoint at step 10" in said(found, "fact")
+    assert "contains a run with a checkpoint at step 10" in said(found, "fact")
 
 
 def test_what_is_shown_cannot_act_on_the_terminal() -> None:
@@ -490,7 +492,7 @@ def test_a_schedule_beyond_the_end_is_an_error_before_training() -> None:
     late = rewards.number + rk.schedules.linear(0.0, 1.0, start=50, end=80) * rewards.exact
     found = looked("number", rows(), reward=late)
     assert not found.ok
-    assert "first changes at step 51, but this training has 5 steps" in " ".join(found.text().split())
+    assert "first changes at step 51, but this training run has only 5 steps" in " ".join(found.text().split())
     stages = rk.curriculum(rk.Stage("form", rewards.exact, until=20), rk.Stage("answer", rewards.number))
     assert "stage 'form' ends at step 20" in looked("number", rows(), reward=stages).text()
     assert looked("number", rows(), reward=late, grpo={**SMALL, "max_steps": 60}).ok

@@ -188,7 +188,7 @@ def test_prompts_are_measured_in_tokens_and_held_against_the_context(folder: Pat
     assert [finding.kind for finding in found] == ["fact", "fact", "error"]
     assert "1 to 120 tokens (median 2)" in found[1].what
     assert "the prompt in row 1 (120 tokens) and a completion of max_completion_length 20" in found[2].what
-    assert "exceed the context of the model, 128 tokens" in found[2].what
+    assert "exceed the model's context, 128 tokens" in found[2].what
     short = Table(Dataset.from_dict({"prompt": ["what is"]}), rewards.number, "training")
     assert [finding.kind for finding in lengths(config(folder), short, shape(config(folder)))[1]] == ["fact", "fact"]
     assert lengths(config(Path("org/name")), short, None)[0] is None

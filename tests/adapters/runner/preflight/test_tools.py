@@ -51,7 +51,7 @@ def test_without_an_environment_nothing_is_said() -> None:
     assert "environment" not in found.text()
     assert "unused: color" in found.text()
     assert "8 rows repeat" not in found.text()
-    assert "7 rows repeat a prompt with another answer" in said(found, "warning")
+    assert "7 rows repeat a prompt with a different answer" in said(found, "warning")
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,11 @@ def test_without_an_environment_nothing_is_said() -> None:
         ("Shopp", "has no 'Shopp'. Did you mean 'Shop'?"),
         ("Toolless", "environments: Toolless has no tool"),
         ("SMALL", "has no 'SMALL'"),
-        ("PRICE", "environments: expected the class of an environment"),
-        ("Narrow", "environment Narrow: reset cannot take a row with the columns prompt, answer: got an unexpected"),
+        ("PRICE", "environments: expected an environment class"),
+        (
+            "Narrow",
+            "environment Narrow: reset does not accept a row with the columns prompt, answer: got an unexpected",
+        ),
         ("Narrow", "-> write def reset(self, **row)"),
         ("Silent", "environment Silent: the tool 'buy' cannot be described to the model: Cannot generate JSON schema"),
         ("Silent", "its tools are add, look"),
@@ -85,7 +88,7 @@ def test_rows_choose_from_several_environments() -> None:
 def test_text_prompts_are_refused_for_tools_need_chats() -> None:
     texts = [{"prompt": f"{row}?", "answer": "1"} for row in range(8)]
     found = looked("Shop", texts)
-    assert "8 prompts are strings, and TRL's tools need chats" in said(found, "error")
+    assert "8 prompts are strings, but TRL's tools need chats" in said(found, "error")
     assert "write dataset.messages instead of dataset.prompt" in said(found, "error")
     assert looked(None, texts).ok
 
@@ -98,4 +101,6 @@ def test_a_reward_of_the_state_needs_an_environment() -> None:
     found = looked("Shop", reward="state")
     assert found.ok
     assert "laws were not tested, because the reward reads the environment" in said(found, "fact")
-    assert "reads the environment of each rollout, but there is none" in said(looked(None, reward="state"), "error")
+    assert ("reads the environment of each rollout, but no environments were passed") in said(
+        looked(None, reward="state"), "error"
+    )
