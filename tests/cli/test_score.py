@@ -152,7 +152,7 @@ def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -
     [
         (["nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
         (["{data}", "--out", "{data}"], "is the data file"),
-        (["{data}", "--out", "scored.txt"], ".jsonl, .csv or .parquet"),
+        (["{data}", "--out", "scored.txt"], ".jsonl, .csv, or .parquet"),
         (["{data}", "--columns", "answer=gold"], "no column 'gold'"),
     ],
 )

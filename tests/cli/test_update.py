@@ -157,8 +157,8 @@ def test_the_current_reward_is_shown_in_the_syntax_of_set(run: Path, capsys: Any
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "one thing"),
-        (["a.py:b", "--rollback"], "one thing"),
+        ([], "only one kind of change"),
+        (["a.py:b", "--rollback"], "only one kind of change"),
         (["--show", "--rollback"], "cannot be combined with a change"),
         (["--set", "weights.exact"], "KIND.NAME=VALUE"),
         (["--set", "wieghts.exact=1"], "Did you mean 'weights'"),

@@ -284,7 +284,7 @@ Build = Callable[[], object]
         (lambda: rk.Stage("a", form, until=0.3, over=-0.1), "stage 'a': over=-0.1"),
         (lambda: rk.Stage("a", form, over=0.1), "over= has no effect"),
         (lambda: rk.Stage("a", form, until=REACHED, over=0.1), "Drop over= here"),
-        (lambda: rk.Stage("a", form, until=linear(0.0, 2.0)), r"moves between 0 and 2.*Use \.clip\(0, 1\)"),
+        (lambda: rk.Stage("a", form, until=linear(0.0, 2.0)), r"ranges from 0 to 2.*Use \.clip\(0, 1\)"),
         (lambda: Scorer(rk.curriculum([rk.Stage("a", right, until=REACHED), TWO[1]])), "follows 'form', which is no"),
     ],
 )

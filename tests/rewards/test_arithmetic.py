@@ -65,7 +65,7 @@ def test_the_given_numbers_are_used(expression: str, numbers: list[float], each:
     [
         ("17", [3, 4, 5], "once", "uses 17 in addition "
             "to the given 3, 4, 5"), ("3 + 4", [3, 4, 5], "once", "does not use 5"),
-        ("3 + 3", [3, 4], "once", "uses 3 beyond"), ("3 + 3", [3, 4], "at most once", "uses 3 beyond"),
+        ("3 + 3", [3, 4], "once", "uses 3 in addition"), ("3 + 3", [3, 4], "at most once", "uses 3 in addition"),
         ("34", [3, 4], "once", "uses 34"), ("3 + 4 + 0 * 9", [3, 4], "once", "uses 0, 9"),
         ("3", [3, 3], "once", "does not use 3"), ("1", [], "once", "uses 1"),
     ],

@@ -252,7 +252,7 @@ def test_what_is_no_scorer_is_refused() -> None:
     with pytest.raises(
         rk.errors.RewardTypeError,
         match=r"It is a function that creates scorers. Pass its result: "
-        r"rk.from_inspect(match())",
+        r"rk.from_inspect\(match\(\)\)",
     ):
         rk.from_inspect(registered(match, "inspect_ai/match"))
     with pytest.raises(rk.errors.RewardTypeError, match="A scorer is async def"):

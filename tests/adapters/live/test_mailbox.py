@@ -70,7 +70,7 @@ def test_unreadable_requests_differ_from_missing_ones(tmp_path: Path, monkeypatc
     (tmp_path / "updates/0003.json").mkdir()
     unreadable = mailbox.unreadable(set())
     assert unreadable.keys() == {2, 3}
-    assert "longer than 300 bytes" in unreadable[2]
+    assert "larger than 300 bytes" in unreadable[2]
     assert "not a file" in unreadable[3]
 
 
@@ -101,9 +101,9 @@ def config(run: Path, **current: Any) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({}, "one thing"),
-        ({"rollback": True, "weights": {"a": 1.0}}, "one thing"),
-        ({"weights": {}}, "one thing"),
+        ({}, "only one kind of change"),
+        ({"rollback": True, "weights": {"a": 1.0}}, "only one kind of change"),
+        ({"weights": {}}, "only one kind of change"),
         ({"weights": {"aa": 1.0}}, "Did you mean 'a'"),
         ({"weights": {"a": "linear("}}, "not a number or schedule"),
         ({"thresholds": {"gate": 1.0}}, "Choose from: none"),

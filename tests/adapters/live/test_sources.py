@@ -216,7 +216,7 @@ def test_each_list_of_rewards_has_its_own_version(tmp_path: Path) -> None:
 def test_a_file_called_like_an_installed_module_is_refused(tmp_path: Path) -> None:
     write(tmp_path, random="reward = 1\n", u_reward="import random\nreward = 1\n", numpy="reward = 1\n")
     for name in ("random", "numpy", "u_reward"):
-        with pytest.raises(rk.RewardDefinitionError, match=r"name of the installed module.*Rename the file"):
+        with pytest.raises(rk.RewardDefinitionError, match=r"name as the installed module.*Rename the file"):
             collect_sources(f"{tmp_path}/{name}.py:reward")
     known = sys.modules["numpy"]
     with pytest.raises(rk.RewardDefinitionError, match="installed module 'numpy'"):

@@ -236,7 +236,7 @@ def test_functions_beside_ours_keep_their_places_and_weights(tmp_path: Path) -> 
     clash = HEAD + "reward = early + late.named('plain')\n"
     three = HEAD + "reward = early.named('one') + early.named('two') + late\n"
     plan = {1: asked(tmp_path, "clash", clash), 2: asked(tmp_path, "three", three)}
-    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="also has reward functions"):
         trainer = train(
             tmp_path, functions, plan, max_steps=4, reward_weights=[0.25, 1.0, 1.0, 0.0625], log_completions=True,
             num_completions_to_print=0,
@@ -364,7 +364,7 @@ def test_two_lists_of_one_trainer_have_versions_of_their_own(tmp_path: Path) -> 
         1: asked(tmp_path, "others", OTHERS.replace("early", "soon")),
         2: lambda: rk.update_config(tmp_path / "other", rollback=0),
     }
-    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="also has reward functions"):
         trainer = train(tmp_path, functions, plan, max_steps=4)
     assert trainer.reward_func_names == ["late", "soon", "echo"]
     assert trainer.state.stateful_callbacks["rewardkit"]["updates"] == {"run": 1, "other": 1}

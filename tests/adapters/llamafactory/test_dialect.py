@@ -75,17 +75,17 @@ def test_a_completion_without_a_score_is_no_number() -> None:
     [
         (
             {"messages": [text("5+5?", "10")]},
-            "no prompt of .*data.jsonl ends before the first .*Fix REWARDKIT",
+            "no prompt in .*data.jsonl ends before the first .*Fix REWARDKIT",
         ),
-        ({"messages": ["2+2? 4"]}, "no prompt of .* in '2.2. 4'"),
-        ({"messages": [4]}, "no prompt of"),
+        ({"messages": ["2+2? 4"]}, "no prompt in .* in '2.2. 4'"),
+        ({"messages": [4]}, "no prompt in"),
         ({"query": []}, "the list 'messages'"),
     ],
 )
 def test_what_has_no_row_is_refused_and_logged(payload: Any, why: str, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(BadRequest, match=why):
         asked(payload)
-    assert "messages" not in payload or "/llamafactory: no prompt of" in caplog.text
+    assert "messages" not in payload or "/llamafactory: no prompt in" in caplog.text
 
 
 def test_the_variables_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,10 @@ def test_the_variables_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     ("rows", "why"),
     [
         ([{"answer": "4"}], "each data row needs a 'prompt' column"),
-        ([{"prompt": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}], "only one of the user"),
+        (
+            [{"prompt": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}],
+            "only one is from the user",
+        ),
         (
             [{"prompt": "a", "answer": "1"}, {"prompt": "a", "answer": "2"}],
             "the prompt 'a' occurs in two different rows",

@@ -96,8 +96,8 @@ def test_it_is_known_whether_it_was_cut(details: Any, cut: bool) -> None:
 @pytest.mark.parametrize(
     ("request_", "why"),
     [
-        ([], "'responses_create_params' is none"),
-        ({"responses_create_params": {}}, "'response' is none"),
+        ([], "'responses_create_params' is not an object"),
+        ({"responses_create_params": {}}, "'response' is not an object"),
         ({"responses_create_params": {}, "response": {}}, "expected an object with the list 'output'"),
         (rollout(["4"]), "lists of items from OpenAI's Responses API"),
         (rollout([], 4), "lists of items from OpenAI's Responses API"),

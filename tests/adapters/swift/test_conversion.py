@@ -83,7 +83,7 @@ class Needs:
 
 
 def test_what_is_no_orm_is_refused() -> None:
-    with pytest.raises(rk.errors.RewardTypeError, match=r"pass it: rk\.from_swift\(Needs\(\.\.\.\)\)"):
+    with pytest.raises(rk.errors.RewardTypeError, match=r"pass the instance: rk\.from_swift\(Needs\(\.\.\.\)\)"):
         rk.from_swift(Needs)
     with pytest.raises(rk.errors.RewardTypeError, match="infer_requests and is not used in training"):
         rk.from_swift(lambda infer_requests, solution: [0.0])

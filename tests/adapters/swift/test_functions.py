@@ -188,7 +188,7 @@ def test_other_reward_functions_are_warned_of() -> None:
             return [1.0] * len(completions)
 
     trainer = Trainer([*rk.to_swift(judged), Other()])
-    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="reward functions that are not from rewardkit"):
         assert trainer.score(TEXTS)[1] == [1.0] * 4
 
 

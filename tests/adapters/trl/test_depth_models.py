@@ -132,7 +132,7 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
         _, seen = run(tmp_path, functions)
     said = [str(warning.message) for warning in caught if issubclass(warning.category, rk.errors.RewardKitWarning)]
     assert len(said) == 1
-    assert "other reward functions" in said[0]
+    assert "also has reward functions" in said[0]
     lost_at_all = 0
     for generation, table, batch in zip(seen, recorder.tables(reward), recorder.batches, strict=True):
         lost = np.isnan(table.total)

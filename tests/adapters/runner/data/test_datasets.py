@@ -329,7 +329,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "no files": ({"path": "*.csv"}, "has no .jsonl, .json, .csv, .parquet file"),
     "a split of a file": ({"split": "test"}, "dataset.split: test needs several files"),
     "a name of a file": ({"name": "main"}, "dataset.name is only for datasets on the hub"),
-    "another kind": ({"path": "filters.py"}, ".jsonl, .json, .csv or .parquet file"),
+    "another kind": ({"path": "filters.py"}, ".jsonl, .json, .csv, or .parquet file"),
     "broken json": ({"path": "broken.jsonl"}, "broken.jsonl, line 2: not JSON"),
     "broken parquet": ({"path": "broken.parquet"}, "broken.parquet as Parquet"),
     "an empty file": ({"path": "empty.jsonl", "prompt": "x"}, "empty.jsonl has no row"),
@@ -366,7 +366,7 @@ def test_every_fault_has_its_message(tmp_path: Path, settings: dict[str, Any], m
 
 def test_what_is_held_out_leaves_something_to_train_on(tmp_path: Path) -> None:
     write(tmp_path / "data.jsonl", [{"prompt": str(number % 2)} for number in range(9)])
-    with pytest.raises(ConfigError, match=r"eval\.hold_out: 8 held-out rows .* there are 9 with 2 different prompts"):
+    with pytest.raises(ConfigError, match=r"eval\.hold_out: 8 held-out rows .* has 9 rows with 2 different prompts"):
         training_and_held_out(run(tmp_path, eval={"hold_out": 8}))
 
 

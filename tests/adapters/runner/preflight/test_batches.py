@@ -124,7 +124,8 @@ def test_all_completions_of_a_training_are_counted() -> None:
             3,
             1,
             {"per_device_train_batch_size": 32},
-            "one generation needs 4 prompts .32 completions, 8 of each., but the dataset has 3: TRL would train 0 "
+            "one generation needs 4 prompts .32 completions, 8 for each prompt., but the dataset has 3: "
+            "TRL would train 0 "
             "steps .* write per_device_train_batch_size: 16",
         ),
         (

@@ -126,7 +126,7 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "typed",
         [*rows(), {"prompt": "q", "answer": None}],
         "warning",
-        "column 'answer' (training): 1 of 13 cells are None: 'typed' abstains there",
+        "column 'answer' (training): 1 of 13 cells are None: 'typed' abstains in these rows",
     ),
     "route": (
         "routed",
@@ -193,7 +193,7 @@ def test_golds_that_take_long_are_listed_with_their_time(monkeypatch: pytest.Mon
     monkeypatch.setattr("rewardkit_adapters.runner.preflight.cells.time.perf_counter", lambda: 1.5 * next(ticks))
     found = looked("number", [*rows(2), *rows(2)])
     assert found.ok
-    assert "2 of 2 distinct cells take 'number' over 1 s to read" in said(found, "warning")
+    assert "2 of 2 distinct cells take 'number' more than 1 s to read" in said(found, "warning")
     assert "row 0 (and 1 more): '0' takes 1.5 s row 1 (and 1 more): '1' takes 1.5 s" in said(found, "warning")
 
 
@@ -221,7 +221,7 @@ def test_one_row_of_many_is_no_error_although_there_are_few_distinct_golds() -> 
 
 def test_a_missing_value_is_no_unreadable_gold() -> None:
     found = looked("number", [{"prompt": "p", "answer": 1.0}, {"prompt": "q", "answer": float("nan")}] * 2)
-    assert "2 of 4 cells are None: 'number' abstains there" in said(found, "warning")
+    assert "2 of 4 cells are None: 'number' abstains in these rows" in said(found, "warning")
     assert found.ok
 
 
