@@ -62,8 +62,7 @@ def form_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _scaled(run: WindowedRun, name: str) -> Floats:
-    """Scale the raw scores (m,) to the declared range (the observed range if a bound is missing); NaN becomes 0.
-    """
+    """Scale the raw scores (m,) to the declared range (the observed range if a bound is missing); NaN becomes 0."""
     values = run.component(name)
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
     if np.isnan(values).all():

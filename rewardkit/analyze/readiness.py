@@ -1,4 +1,4 @@
-"""Readiness: a check, before you spend a GPU hour, of whether a model can learn something from its samples.
+"""Readiness: find out whether a model can learn anything from its samples before you spend a GPU hour.
 
 ``signal_of(table, groups)`` reports for how many prompts all completions score the same, which gates no completion
 passes, which components vary, and the cost of a run. ``rewardkit.testing.estimate_signal`` reads the samples, scores

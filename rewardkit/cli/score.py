@@ -298,7 +298,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--processes",
         type=count,
         metavar="N",
-        help="the number of processes (default: one per core, but only one for small data and for rewards that wait "
+        help="the number of processes (default: one per core, or just one if there are few rows or the reward waits "
         "for judges)",
     )
     verb.add_argument(

@@ -376,7 +376,7 @@ class Reward(ABC):
         For example, ``rk.tags("answer")("42").note`` describes the missing tags. ``float(score)`` is the value.
 
         Raises:
-            RewardTypeError: the reward does not wrap a single user-defined function, or a trainer calls it.
+            RewardTypeError: the reward does not wrap exactly one user-defined function, or a trainer calls the reward.
         """
         binding = self.facts.binding
         called_by_trainer = {"completions", "prompts"} <= kwargs.keys()

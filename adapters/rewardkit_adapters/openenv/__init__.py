@@ -1,4 +1,4 @@
-"""rewardkit and OpenEnv: ``rk.to_openenv(reward, text=...)`` creates a rubric, ``rk.from_openenv(rubric)`` wraps one.
+"""rewardkit and OpenEnv: ``rk.to_openenv`` creates a rubric, and ``rk.from_openenv`` wraps an existing one.
 
 OpenEnv is imported only to create a rubric.
 """

@@ -108,7 +108,7 @@ class Job:
 
         Args:
             output: the maximum size of one report in bytes.
-            room: the maximum total size of all reports as text; 0 for binary reports without such a limit.
+            room: the maximum total size of all text reports, or 0 if the reports are binary and have no such limit.
         """
         return {
             "program": self.program.encode("utf-8", "surrogatepass"),

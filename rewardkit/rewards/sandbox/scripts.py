@@ -215,8 +215,8 @@ def names_of(script: Script) -> Names:
             and {*names_in(*line.decorator_list)} & (program | imported_names)
         ):
             raise ValueError(
-                f"the program decorates {line.name!r}, so the program decides whether this code runs. Decorate a "
-                "function inside it"
+                f"{line.name!r} has a decorator from the program, so the program decides whether {line.name!r} runs. "
+                f"Decorate a function inside {line.name!r} instead"
             )
     _check_evaluation(nodes, bound | imported_names)
     own_setup = {id(line) for line in setup}
