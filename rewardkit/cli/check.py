@@ -63,7 +63,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--fast",
         action="store_true",
-        help="check each reward for two seconds, with only the laws that find most ordinary bugs (for pre-commit hooks)",
+        help="check each reward for two seconds, with the laws that find most ordinary bugs (for pre-commit hooks)",
     )
     verb.add_argument("--laws", type=names, metavar="A,B", help="check only these laws")
     verb.add_argument("--without", type=names, default=[], metavar="A,B", help="check all laws except these")
