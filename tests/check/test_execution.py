@@ -98,7 +98,7 @@ def test_stalls_cost_no_other_law_its_time() -> None:
     (found,) = report["total"].findings
     assert found.completion in STALLING
     assert found.law == "time_linear"
-    assert "so did 2 more" in found.why
+    assert "as did 2 more" in found.why
     assert {result.outcome for result in report.results if result.law != "total"} == {"held"}
 
 

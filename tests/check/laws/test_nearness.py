@@ -66,7 +66,7 @@ def test_tolerances_are_sound(reward: Any) -> None:
 
 def test_answers_that_are_no_numbers_are_skipped() -> None:
     rivers: dict[str, Any] = {"examples": [{"answer": "Danube"}], "good": ["Danube"], "bad": ["Rhine"]}
-    assert_skipped(rk.exact("answer"), "errors_on_both_sides", "no gold answer is a number", **rivers)
+    assert_skipped(rk.exact("answer"), "errors_on_both_sides", "judges a numeric gold answer", **rivers)
 
 
 def test_partial_credit_that_is_seen_has_to_rise_toward_the_gold_answer() -> None:

@@ -143,7 +143,7 @@ def test_a_function_that_raises_on_nothing() -> None:
     assert "IndexError" in found.why
     assert "IndexError" in found.trace
     assert found.columns == EXAMPLES[0]
-    assert "stops the run" in found.matters
+    assert "the run stops" in found.matters
 
 
 def test_a_reward_that_raises_on_half_a_character() -> None:
