@@ -112,7 +112,7 @@ def test_exploits_are_saved_and_tried_again(rewards: str, tmp_path: Path, capsys
         (["{rewards}", "--laws", "totl"], "Did you mean 'total'"),
         (["{rewards}", "--without", "totl"], "Did you mean 'total'"),
         (["{rewards}", "--data", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
-        (["{rewards}", "--examples", "rewards.txt"], "a .jsonl, .json, .csv or .parquet file"),
+        (["{rewards}", "--examples", "rewards.txt"], "a .jsonl, .json, .csv, or .parquet file"),
         (["{rewards}:sound", "--json", "{rewards}/report.json", *QUICK], "cannot be written"),
     ],
 )

@@ -135,13 +135,13 @@ def test_a_check_must_be_a_function_with_an_argument_for_the_environment() -> No
     for wrong in (Shop, rk.agents.finished(), "sold", None):
         with pytest.raises(rk.errors.RewardTypeError, match="expects a function of the environment"):
             rk.agents.final_state(wrong)  # type: ignore[arg-type]
-    with pytest.raises(rk.RewardDefinitionError, match="takes no argument for the environment"):
+    with pytest.raises(rk.RewardDefinitionError, match="has no argument for the environment"):
         rk.agents.final_state(lambda: True)
 
     def keyword(*, environment: Shop) -> bool:
         return True
 
-    with pytest.raises(rk.RewardDefinitionError, match="takes no argument for the environment"):
+    with pytest.raises(rk.RewardDefinitionError, match="has no argument for the environment"):
         rk.agents.final_state(keyword)
 
 

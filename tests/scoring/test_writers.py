@@ -140,7 +140,7 @@ def test_a_failure_keeps_the_existing_file(tmp_path: Path) -> None:
 
 def test_unwritable_paths_are_errors(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", ROWS)
-    with pytest.raises(DataError, match=r"\.jsonl, \.csv or \.parquet"):
+    with pytest.raises(DataError, match=r"\.jsonl, \.csv, or \.parquet"):
         wrote(tmp_path / "scored.txt", source)
     with pytest.raises(DataError, match="cannot be written"):
         wrote(source / "scored.jsonl", source)

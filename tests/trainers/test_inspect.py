@@ -403,5 +403,5 @@ def test_a_sandbox_is_refused_even_if_the_scorer_takes_it_for_a_wrong_answer() -
 
         return score
 
-    with pytest.raises(rk.RunStopped, match=r"needs the sandbox.*rk\.code_tests"):
+    with pytest.raises(rk.RunStopped, match=r"needs a sample's sandbox.*rk\.code_tests"):
         rk.score(rk.from_inspect(runs()), ["print(1)"], target=[""])

@@ -45,7 +45,7 @@ def test_a_mixed_list_gives_the_same_numbers_as_the_plain_list() -> None:
     (ours,) = rk.to_trl(short)
     functions = rk.to_trl([*FUNCTIONS, short])
     assert [function.__name__ for function in functions] == [*map(name_of, FUNCTIONS), "short"]
-    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="also has reward functions"):
         expected = rewards_of([*FUNCTIONS, ours])
     np.testing.assert_allclose(rewards_of(functions), expected, rtol=1e-6)
 
@@ -323,8 +323,8 @@ def test_functions_that_change_their_inputs_affect_no_other() -> None:
         ({0: 1.0, 1: 1.0}, "a list of 2 scores"),
         ({0.0, 1.0}, "a list of 2 scores"),
         ([1.0, "1"], "returned '1'"),
-        ([1.0, [1.0]], r"returned \[1.0\](?s:.*)\nReturn its first item"),
-        ([1.0, (1.0, {"exact": True})], r"(?s:.*)\nReturn its first item"),
+        ([1.0, [1.0]], r"returned \[1.0\](?s:.*)\nReturn only its first item"),
+        ([1.0, (1.0, {"exact": True})], r"(?s:.*)\nReturn only its first item"),
         ([1.0, ({"exact": True}, 1.0)], r"(?s:.*)\nReturn a number"),
         ([1.0, math.inf], "finite"),
         (np.ones((2, 1)), r"returned \[1.0\]"),

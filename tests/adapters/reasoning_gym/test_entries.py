@@ -43,7 +43,7 @@ def test_an_entry() -> None:
     "cell", [None, 5, "", "x", "[]", "{}", '{"task": "gcd"}', '{"task": 5, "options": {}, "entry": {}}', "[" * 10_000]
 )
 def test_what_is_no_entry(cell: object) -> None:
-    with pytest.raises(ValueError, match="Make rows"):
+    with pytest.raises(ValueError, match="Create the rows"):
         read_entry(cell)
 
 

@@ -72,7 +72,7 @@ def test_options_and_instruction() -> None:
         ({"name": "gcd", "size": 0}, "size"),
         ({"name": "gcd", "size": True}, "size"),
         ({"name": "gcd", "seed": -1}, "seed"),
-        ({"name": "gcd", "numbers": 3}, "does not take"),
+        ({"name": "gcd", "numbers": 3}, "does not accept"),
         ({"name": "coin_flip", "size": 500, "max_trials": 4}, "different questions"),
     ],
 )

@@ -64,7 +64,7 @@ def test_a_changed_setting_is_said(begun: Path) -> None:
     ("changed", "message"),
     [
         ({"model": {"name": "tiny", "size": "medium"}}, r"trained with model\.size unset \(now 'medium'\)"),
-        ({"lora": {"r": 4}}, r"the checkpoint was trained with lora\.r unset \(now 4\), .* fit only that"),
+        ({"lora": {"r": 4}}, r"the checkpoint was trained with lora\.r unset \(now 4\), .* fit no other value"),
         ({"model": "somebody/else"}, r"trained with model\.name 'tiny' \(now 'somebody/else'\)"),
         ({"seed": 8}, r"changed: seed 7 -> 8; the prompts are not the same as before\. eval\.hold_out would hold out"),
     ],

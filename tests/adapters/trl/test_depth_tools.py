@@ -234,7 +234,7 @@ def test_an_environment_that_scores_works_with_our_list(tmp_path: Path) -> None:
         warnings.simplefilter("always", rk.errors.RewardKitWarning)
         _, seen, heard = run(tmp_path, given(environment_factory=Paying))
     said = [str(one.message) for one in caught if issubclass(one.category, rk.errors.RewardKitWarning)]
-    assert len([text for text in said if "other reward functions" in text]) == 1
+    assert len([text for text in said if "also has reward functions" in text]) == 1
     for generation, batch in zip(seen, heard.batches, strict=True):
         assert generation.held["Paying"] == 1.0
         table = rk.score(REWARD, batch["completions"], prompts=batch["prompts"], **batch["columns"])

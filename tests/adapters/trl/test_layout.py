@@ -146,7 +146,7 @@ def test_scheduled_weights_start_where_training_starts_and_move() -> None:
     functions = rk.to_trl(reward, outputs="components")
     assert functions.reward_weights == pytest.approx([0.7, 1.0])
     trainer = StandInTrainer([plain, *functions], reward_weights=[1.0, *functions.reward_weights])
-    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="also has reward functions"):
         trainer.rewards(["a"])
     for step, expected in ((0, [0.7, 1.0]), (5, [1.1, 0.5]), (10, [1.5, 0.0])):
         trainer.state.global_step = step

@@ -267,7 +267,7 @@ def test_no_advantages_are_recorded_if_the_trainer_has_other_functions(tmp_path:
 
     others = [other]
     functions = rk.to_trl(early, record=tmp_path / "record") + others
-    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="also has reward functions"):
         tiny.trainer(tmp_path, functions, max_steps=1).train()
     assert rows(open_run(tmp_path / "record")).advantage.isna().all()
 

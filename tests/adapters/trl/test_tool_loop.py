@@ -867,7 +867,7 @@ def test_a_rollout_func_gives_one_message_with_the_environments_words_in_it(tmp_
 
 
 @ROLLOUT
-@pytest.mark.filterwarnings("error:.*rollout_func, whose episodes")
+@pytest.mark.filterwarnings("error:.*rollout_func, so each episode")
 def test_transcripts_take_the_place_of_the_completions(tmp_path: Path) -> None:
     seen = play(
         tmp_path,

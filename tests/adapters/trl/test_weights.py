@@ -201,7 +201,7 @@ def test_other_functions_of_the_trainer_keep_their_weights() -> None:
     functions = rk.to_trl([plain, short], weights=[2.0, 3.0]).__radd__([constant])
     assert functions.reward_weights == [1.0, 2.0, 3.0]
     trainer = StandInTrainer(functions, reward_weights=[0.5, 2.0, 3.0])
-    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="also has reward functions"):
         assert trainer.rewards(["a"]).tolist() == [5.0 + 2.0 + 1.5]
 
 

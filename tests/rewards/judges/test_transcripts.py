@@ -95,7 +95,7 @@ def test_results_stay_out_of_a_rubric_with_completion(server: JudgeServer) -> No
 
 
 def test_the_judge_sees_either_the_transcript_or_the_completion() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=r"Keep \{transcript\}"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"Keep only \{transcript\}"):
         rk.judge("{completion} {transcript}", model=rk.Endpoint("m", "http://localhost:1/v1"))
     with pytest.raises(rk.RewardDefinitionError, match=r"write \{transcript\}"):
         rk.judge("{trajectory}", model=rk.Endpoint("m", "http://localhost:1/v1"))
