@@ -52,7 +52,7 @@ def test_calls_without_the_trainer_are_refused() -> None:
 
 
 def test_names_of_the_module_are_not_replaced() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="has the name 'short' already"):
+    with pytest.raises(rk.RewardDefinitionError, match="already defines the name 'short'"):
         rk.to_axolotl(short)
     assert list(rk.to_axolotl(short.named("brief"))) == ["brief"]
 

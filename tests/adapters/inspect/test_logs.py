@@ -138,7 +138,7 @@ def test_logs_are_told_from_other_files(tmp_path: Path) -> None:
     [
         ({"header.json": "{}"}, "the log has no samples"),
         ({"samples/a_epoch_1.json": "{"}, "samples/a_epoch_1.json is not JSON"),
-        ({"samples/a_epoch_1.json": "[]"}, "is not an object"),
+        ({"samples/a_epoch_1.json": "[]"}, "instead of an object"),
         (None, r"not an inspect_ai log \(File is not a zip file\)"),
     ],
 )

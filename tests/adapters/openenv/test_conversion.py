@@ -285,7 +285,7 @@ def test_a_rubric_that_no_one_tells_the_answer_is_reported() -> None:
             self.expected = expected
 
     with pytest.warns(
-        rk.errors.RewardKitWarning, match=r"calls Told\.set_expected at its reset.* rubric\.set_expected\(answer\)"
+        rk.errors.RewardKitWarning, match=r"calls Told\.set_expected when it is reset.* rubric\.set_expected\(answer\)"
     ):
         rk.from_openenv(Told())
     assert scored(Told(), reset=lambda rubric, answer: rubric.set_expected(answer)).total.tolist() == [1.0, 0.0, 1.0]

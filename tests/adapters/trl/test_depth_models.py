@@ -20,7 +20,7 @@ from tests.adapters.trl import tiny
 from tests.adapters.trl.by_hand import Generation, advantages, gdpo_advantages, gdpo_parts, watched
 from tests.adapters.trl.test_training import Recorder, counted, early, echo, generations, judged
 
-BESIDE = "ignore:.*other reward functions"
+BESIDE = "ignore:.*also has reward functions"
 REWARD = 0.7 * early + 0.3 * echo + 0.5 * counted
 MODEL = "judge"
 

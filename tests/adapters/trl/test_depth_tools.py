@@ -22,7 +22,7 @@ from tests.adapters.trl.test_training import generations
 pytestmark = [
     pytest.mark.filterwarnings("ignore:You are using 'environment_factory'"),
     pytest.mark.filterwarnings("ignore:the environments .* do not record"),
-    pytest.mark.filterwarnings("ignore:.*other reward functions"),
+    pytest.mark.filterwarnings("ignore:.*also has reward functions"),
 ]
 
 RIGHT = '<call>{"name": "spell", "arguments": {"letter": "a"}}</call>'

@@ -185,7 +185,7 @@ def test_another_function_with_one_of_our_names_is_an_error_at_the_first_call() 
         trainer.rewards(["a"])
 
 
-@pytest.mark.filterwarnings("ignore:.*other reward functions")
+@pytest.mark.filterwarnings("ignore:.*also has reward functions")
 def test_other_functions_may_share_a_name() -> None:
     pytest.importorskip("trl")
     trainer = StandInTrainer([*rk.to_trl(short), plain, plain])

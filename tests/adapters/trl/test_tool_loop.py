@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:You are using 'environment_factory'"),
     pytest.mark.filterwarnings("ignore:the environments .* do not record"),
-    pytest.mark.filterwarnings("ignore:.*other reward functions"),
+    pytest.mark.filterwarnings("ignore:.*also has reward functions"),
     pytest.mark.filterwarnings("ignore:std\\(\\)"),
 ]
 

@@ -215,7 +215,7 @@ def test_a_reward_that_needs_a_runtime_is_refused() -> None:
             super().__init__(data, config)
             self.half = data.total / 2
 
-    with pytest.raises(rk.RewardDefinitionError, match=r"Running\.run needs the runtime"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"Running\.run needs a rollout"):
         rk.from_verifiers(Running)
     with pytest.raises(RewardTypeError, match="without data"):
         rk.from_verifiers(Derived)
