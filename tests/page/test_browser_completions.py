@@ -29,7 +29,7 @@ def test_conversations_are_aligned_by_turn(visit: Visit) -> None:
     assert "thing 9" in fold.locator("pre").inner_text()
     assert "The first 4,000 of 1,188,904 characters." in fold.inner_text()
     assert len(visit.page.content()) < 300_000
-    visit.page.get_by_text("Long completions are cut.").wait_for()
+    visit.page.get_by_text("Long completions are shortened.").wait_for()
 
 
 def test_conversations_are_escaped_and_found(visit: Visit) -> None:

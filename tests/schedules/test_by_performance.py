@@ -201,7 +201,7 @@ def test_the_reward_itself_names_the_component() -> None:
         (lambda: when_reached(3), r"component must be .*got 3"),
         (lambda: when_reached(""), "component must be"),
         (lambda: when_reached(0.5 * tags_right), "component must be"),
-        (lambda: when_reached(rk.product(tags_right, tags_right)), r"several called 'product'.*\.named"),
+        (lambda: when_reached(rk.product(tags_right, tags_right)), r"may be called 'product'.*\.named"),
         (lambda: track(None), "track: component must be"),
         (lambda: when_reached("a", level=math.nan), "when_reached: level must be finite"),
         (lambda: wrong.when_reached("a", level="high"), "when_reached: level must be a number"),

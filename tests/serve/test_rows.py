@@ -40,7 +40,7 @@ def test_rows_with_and_without_a_flag_are_different_kinds() -> None:
 
 
 def test_rows_with_other_columns_are_no_batch() -> None:
-    with pytest.raises(BindingError, match="one row has a, another row has a, b"):
+    with pytest.raises(BindingError, match="one row has a, and another row has a, b"):
         batch_of([Row("x", columns={"a": 1}), Row("x", columns={"a": 1, "b": 2})], None)
 
 

@@ -200,9 +200,9 @@ def test_refuses_what_is_not_a_reward() -> None:
         rk.to_trl([short, "org/reward-model"])
     with pytest.raises(RewardTypeError):
         rk.to_trl(3.0)  # type: ignore[arg-type]
-    with pytest.raises(RewardTypeError, match="Join"):
+    with pytest.raises(RewardTypeError, match="Join lists"):
         rk.to_trl(rk.to_trl(short))
-    with pytest.raises(RewardTypeError, match="Join"):
+    with pytest.raises(RewardTypeError, match="join its list with others"):
         rk.to_trl([*rk.to_trl(short), plain])
     with pytest.raises(rk.RewardDefinitionError, match="at least one"):
         rk.to_trl([])
