@@ -247,7 +247,7 @@ def test_a_version_can_contain_lone_surrogates(tmp_path: Path) -> None:
 def test_a_newer_run_asks_for_an_upgrade(tmp_path: Path) -> None:
     written(tmp_path, batch())
     (tmp_path / "run.json").write_text(json.dumps({"schema": 99, "by": "rewardkit 9.0"}))
-    with pytest.raises(RunError, match=r"by rewardkit 9\.0 in version 99 .* Upgrade: "):
+    with pytest.raises(RunError, match=r"by rewardkit 9\.0 in format version 99, .* Upgrade: "):
         open_run(tmp_path)
 
 

@@ -121,17 +121,17 @@ def test_several_turns_have_calls_for_each(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "answer", "message"),
     [
-        (question(), None, r"q\.json, line 1: no answer for 'simple_0': there is no .*q\.json.*answer_path="),
+        (question(), None, r"q\.json, line 1: there is no answer for 'simple_0': there is no .*q\.json.*answer_path="),
         (question(), {"id": "x", "ground_truth": []}, r"a\.json has no answer for it"),
         (question(), {"id": "simple_0", "ground_truth": ["Zhang Yiming"]}, "'Zhang Yiming', not a call"),
         (question(), {"id": "simple_0", "ground_truth": [["cd("]]}, r"cannot read the call 'cd\("),
         (question(), {"id": "simple_0", "ground_truth": [["cd(f(1))"]]}, "cannot read the call"),
         (question(), {"id": "simple_0", "ground_truth": [["cd('a')"]]}, "has 1 arguments without names"),
-        (question(), {"id": "simple_0"}, r"a\.json, line 1: no 'ground_truth'"),
-        (question(question="Book a table."), {"id": "simple_0", "ground_truth": []}, "no 'question'"),
+        (question(), {"id": "simple_0"}, r"a\.json, line 1: 'ground_truth' is missing"),
+        (question(question="Book a table."), {"id": "simple_0", "ground_truth": []}, "'question' is missing"),
         (question(question=[{"role": "user"}]), {"id": "simple_0", "ground_truth": []}, "a list of turns"),
         (question(function="f"), {"id": "simple_0", "ground_truth": []}, "a list of functions"),
-        ({"question": QUESTION}, None, "no 'id'"),
+        ({"question": QUESTION}, None, "'id' is missing"),
         (
             {"id": "simple_0", "question": QUESTION, "involved_classes": ["MathAPI"]},
             {"id": "simple_0", "ground_truth": []},

@@ -186,15 +186,15 @@ def interrupt(finished: output.Output) -> None:
 def test_other_data_rewards_and_options_are_not_resumed(tmp_path: Path) -> None:
     data, out = written(tmp_path, rows(40)), tmp_path / "out.jsonl"
     interrupted(data, out)
-    with pytest.raises(DataError, match=r"has changed: reward .*without --resume"):
+    with pytest.raises(DataError, match=r"have changed: reward .*without --resume"):
         score("number", data, out, resume=True, options={"--limit": 7})
-    with pytest.raises(DataError, match=r"has changed: --limit \(was 7, is None\)\. Start again"):
+    with pytest.raises(DataError, match=r"have changed: --limit \(was 7, is None\)\. Start again"):
         score("both", data, out, resume=True, options={"--limit": None})
-    with pytest.raises(DataError, match=r"has changed: batch \(was 512, is 5\)"):
+    with pytest.raises(DataError, match=r"have changed: batch \(was 512, is 5\)"):
         score("both", data, out, resume=True, options={"--limit": 7}, batch=5)
     before = data.read_text()
     data.write_text(before.replace("p3", "p4"))
-    with pytest.raises(DataError, match="has changed: data"):
+    with pytest.raises(DataError, match="have changed: data"):
         score("both", data, out, resume=True, options={"--limit": 7})
     data.write_text(before)
     (tmp_path / ".out.jsonl.partial" / "file").write_bytes(b"")

@@ -78,7 +78,7 @@ def test_cells_may_hold_lines_and_separators(tmp_path: Path) -> None:
         ("a.csv", "completion,label\na,true\nb\n", r"a\.csv, line 3: 1 cells for 2 columns"),
         ("a.csv", 'completion,label\n"a,true\n', "not CSV"),
         ("a.csv", "completion,completion\na,b\n", "line 1: duplicate column 'completion'"),
-        ("a.txt", "a", r"\.jsonl, \.json, \.csv or \.parquet"),
+        ("a.txt", "a", r"\.jsonl, \.json, \.csv, or \.parquet"),
     ],
 )
 def test_unreadable_files_are_reported_with_their_line(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -125,7 +125,7 @@ def test_an_unreadable_label_is_named(tmp_path: Path) -> None:
         read(path).labels("label")
     with pytest.raises(DataError, match=r"row 1: cannot read the label 'label': 3\b.*only numbers"):
         read([{"label": True}, {"label": 3}]).labels("label")
-    with pytest.raises(DataError, match=r"a\.csv, line 2: no value for 'lable'.*Did you mean 'label'"):
+    with pytest.raises(DataError, match=r"a\.csv, line 2: there is no value for 'lable'.*Did you mean 'label'"):
         read(path).labels("lable")
 
 
@@ -162,9 +162,9 @@ def test_conversations_and_prompts_of_messages() -> None:
 
 
 def test_missing_completions_prompts_and_columns() -> None:
-    with pytest.raises(DataError, match="row 1: no value for 'completion'"):
+    with pytest.raises(DataError, match="row 1: there is no value for 'completion'"):
         arranged(number, read([{"completion": "a"}, {"complete": "b"}]))
-    with pytest.raises(DataError, match="row 1: no value for 'prompt'"):
+    with pytest.raises(DataError, match="row 1: there is no value for 'prompt'"):
         arranged(number, read([{"completion": "a", "prompt": "p"}, {"completion": "b"}]))
     samples = arranged(rk.number("anwser"), read(RECORDS))
     with pytest.raises(rk.errors.BindingError, match="Did you mean 'answer'"):

@@ -157,7 +157,7 @@ def test_a_long_run_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         ("a.jsonl", '{"completion": "a"}\n{"completion"\n', "line 2: not JSON"),
         ("a.jsonl", "\n", "there are no completions in"),
-        ("a.txt", "a", r"\.jsonl, \.json, \.csv or \.parquet"),
+        ("a.txt", "a", r"\.jsonl, \.json, \.csv, or \.parquet"),
         ("a.parquet", "no table", "not a Parquet file"),
         ("folder/a.txt", "a", r"not a recorded run and has no completions/completions_\*\.parquet"),
         ("folder/run.json", "{", "run.json"),

@@ -54,9 +54,9 @@ def test_keyword_catch_alls_are_refused_when_the_reward_is_made() -> None:
     def starred(*completion: str) -> float:
         return 1.0
 
-    with pytest.raises(rk.RewardDefinitionError, match=r"'trl_style' takes \*\*kwargs.*rk.from_trl"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"'trl_style' has the argument \*\*kwargs.*rk.from_trl"):
         rk.reward(trl_style)
-    with pytest.raises(rk.RewardDefinitionError, match=r"'starred' takes \*completion"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"'starred' has the argument \*completion"):
         rk.reward(starred)
 
 

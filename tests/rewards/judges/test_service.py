@@ -114,7 +114,7 @@ def test_costs_are_logged(server: JudgeServer) -> None:
 
 
 def test_a_price_is_needed_where_money_is_limited(server: JudgeServer) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="has no 'm'"):
+    with pytest.raises(rk.RewardDefinitionError, match="does not contain 'm'"):
         judge(server, budget=rk.Budget(money=1, prices={"n": (1, 1)}))
 
 

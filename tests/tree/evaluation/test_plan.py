@@ -64,5 +64,5 @@ def test_a_schedule_that_follows_an_unknown_component_names_the_components() -> 
 )
 def test_a_level_that_is_never_reached_is_refused(schedule: rk.schedules.Schedule) -> None:
     part, _ = counted("part")
-    with pytest.raises(rk.RewardDefinitionError, match=r"'part' is at most 1"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"the highest score of 'part' is 1"):
         rk.Scorer(schedule * part)
