@@ -242,7 +242,7 @@ def test_functions_beside_ours_keep_their_places_and_weights(tmp_path: Path) -> 
             num_completions_to_print=0,
         )  # fmt: skip
     assert [one.status for one in answers(tmp_path)] == ["refused", "applied"]
-    assert "called 'plain' already" in answers(tmp_path)[0].reason
+    assert "reward function named 'plain'" in answers(tmp_path)[0].reason
     assert trainer.reward_func_names == ["first", "one", "two", "late", "plain"]
     assert trainer.reward_funcs[0] is first
     assert trainer.reward_funcs[-1] is plain

@@ -191,7 +191,7 @@ def test_a_row_that_kills_its_worker_loses_only_its_own_score(cluster: None, rew
     assert scored(data, f"{rewards}:slow", tmp_path / "scored") == 1
     found = read(tmp_path / "scored")
     assert [row for row, total in enumerate(found["total"].to_pylist()) if total is None] == [111, 332]
-    assert "died" in found["error"][111].as_py()
+    assert "crashed" in found["error"][111].as_py()
 
 
 def test_a_killed_command_loses_and_doubles_nothing(rewards: Path, tmp_path: Path) -> None:
