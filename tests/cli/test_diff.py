@@ -176,4 +176,4 @@ def test_the_reward_that_a_training_started_with_is_in_its_record(run: str, capf
     assert "version 0" in capfd.readouterr().err
     packed.unlink()
     assert main(["diff", f"{run}@0", f"{run}@1", *COLUMNS]) == 2
-    assert f"pass {run} to compare with the recorded scores\n" in capfd.readouterr().err
+    assert f"{run} to compare with the recorded scores\n" in capfd.readouterr().err
