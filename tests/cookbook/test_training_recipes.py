@@ -18,7 +18,7 @@ QUOTED = GOLD.replace("31", '"31"')
 CHATTER = f"Sure! {GOLD}"
 UNCLOSED = GOLD[:-1]
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*is not part of the reward:rewardkit.errors.RewardKitWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*is not rewarded itself:rewardkit.errors.RewardKitWarning")
 
 
 @pytest.fixture(autouse=True)
