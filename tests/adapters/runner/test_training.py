@@ -93,7 +93,7 @@ def test_each_phase_before_the_first_step_is_shown_with_the_time_left(tmp_path: 
         "Loading the model",
         "evaluation before training 1/1",
         r"GRPO 2/3  \d:\d\d:\d\d left",
-        "evaluation after the training 1/1",
+        "evaluation after training 1/1",
     ):
         assert any(re.match(shown, line) for line in lines), (shown, piped.stdout)
 

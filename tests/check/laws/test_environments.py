@@ -362,7 +362,7 @@ def anything_sold(trajectory: rk.Trajectory) -> float:
 @pytest.mark.slow
 def test_a_tool_that_fails_in_a_right_completion_is_told() -> None:
     seen = report(rk.agents.finished(), BrokenShop)
-    assert any("good, example 0: the call of 'sell' fails:" in said and "till" in said for said in seen.remarks)
+    assert any("good, example 0: the call to 'sell' fails:" in said and "till" in said for said in seen.remarks)
     assert not any("good, example" in said for said in report(rk.agents.finished(), Shop).remarks)
 
 

@@ -355,12 +355,12 @@ def test_a_reward_that_raises_on_what_a_policy_writes_is_an_error(tmp_path: Path
     path = tmp_path / "brittle_reward.py"
     path.write_text(
         "import rewardkit as rk\n@rk.reward\ndef brittle(completion: str, answer: str) -> float:\n"
-        "    return float(completion == answer) / (len(completion) != 1)\n"
+        "    return float(completion == answer) / len(completion)\n"
     )
     settings = config(preflight={"laws": True, "budget": 20}, reward=f"{path}:brittle")
     found = preflight(settings, reward=reward_of(settings), training=Dataset.from_list(rows()), held_out=None)
     assert "law total: brittle" in said(found, "error")
-    assert "on rows of the data" in said(found, "fact")
+    assert "on rows from the data" in said(found, "fact")
 
 
 def test_a_function_that_reads_the_state_of_the_trainer_gets_one() -> None:
