@@ -281,7 +281,8 @@ def _mapping_of(value: Any) -> Mapping[str, Any]:
 
 def _entry_of(text: str, mapping: Mapping[str, Any]) -> Iterator[Span]:
     """Yield the spans of the entry that is most likely the answer: ``{"style": "rule", "ground_truth": "42"}``."""
-    for name in sorted(mapping, key=likelihood):
+    names = [name for name in mapping if isinstance(name, str)]  # a cell may have other keys
+    for name in sorted(names, key=likelihood):
         # Other numbers and flags, such as the index of the row, are in many texts by chance.
         if isinstance(mapping[name], (str, Mapping)) or likelihood(name) < len(ANSWERS):
             spans = list(_places(text, mapping[name]))
