@@ -188,6 +188,10 @@ def _least_time(subject: RewardUnderTest, text: str, seconds: float) -> float:
     return min(seconds, *(_seconds(subject, text) for _ in range(2)))
 
 
+_CERTAIN = 5.0
+"""A completion that took more seconds than this is not measured again. Arbitrary."""
+
+
 def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
     """Yield a finding if a completion from another law took a long time but shorter versions took far less."""
     if subject.slow is None:
@@ -195,11 +199,14 @@ def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
     slow, seconds = subject.slow
     text = text_of(slow.completion)
     times = []
-    for size in (len(text) // 4, len(text) // 2):
+    # Garbage collection may fall into one measurement; beyond a few seconds, the completion itself is slow.
+    whole = [len(text)] if seconds < _CERTAIN else []
+    for size in (len(text) // 4, len(text) // 2, *whole):
         started = time.process_time()
         subject.see([Trial(with_text(slow.completion, text[:size]), slow.example)], fresh=True)
         times.append((size, time.process_time() - started))
-    times.append((len(text), seconds))
+    if not whole:
+        times.append((len(text), seconds))
     message = _too_steep(times) if len(text) >= _GLANCE[2] else ""
     if message:
         subject.skip_longer(_size_for(times, _SPENT))
