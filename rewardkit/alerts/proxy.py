@@ -43,7 +43,7 @@ def proxy_alerts(run: WindowedRun) -> list[Alert]:
 
     The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
     to 0.8 of its standard deviation over completions), and the certainty that the ground truth does not rise by the end
-    of the run (its rise plus two standard errors, from 0.4 down to 0.1 of its own standard deviation). If the proxy is
+    of the run (its rise plus two standard errors, from 0.4 down to 0.1 of its standard deviation). If the proxy is
     the total, it is enough that the ground truth rises by much less (each as a share of its range: from 0.6 down to 0.3
     of the total's rise). The total counts only if a rewarded component also rises, because changing weights also change
     the total. A ground truth within a tenth of its upper bound cannot rise further, so it counts only if it falls.

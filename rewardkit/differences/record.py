@@ -40,7 +40,7 @@ class Recorded:
         """Raise a DataError if `address` is not the folder of this run."""
         if os.path.realpath(self.run) != os.path.realpath(address):
             raise DataError(
-                f"{self.run} contains only the scores of its own completions. Compare on these "
+                f"{self.run} contains scores only for the completions of that run. Compare on these "
                 f"completions: --on {self.run}"
             )
 

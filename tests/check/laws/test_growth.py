@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.check.laws import Law
-from rewardkit.check.laws.growth import _SIZES, _too_steep, families_of
+from rewardkit.check.laws.growth import _SIZES, _too_steep, families_of, took_long
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.testing import Declarations, check_reward
 from tests.check.rewards import assert_held, assert_skipped, broken, number, shown, subject, tagged_number, tree
@@ -172,3 +172,25 @@ def test_what_is_not_finished_is_said_with_the_budget_that_would_do() -> None:
     assert report.needs >= 10
     assert f"budget={report.needs}" in str(report)
     assert str(report).splitlines()[-1].strip().startswith(("INCOMPLETE", "NOT CHECKED"))
+
+
+def busy(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_one_pause_is_no_growth_and_a_cache_hides_none(is_slow: bool) -> None:
+    cache: dict[str, float] = {}
+
+    def cached(completion: str) -> float:
+        if is_slow and completion not in cache:
+            busy(1.5 * (len(completion) / 12_000) ** 3)
+        return cache.setdefault(completion, 1.0)
+
+    checked = subject(cached, examples=[{}], good=[], bad=[])
+    text = "word " * 2_400
+    checked.value(text)
+    checked.slow = Trial(text), 1.5  # for the constant one, the process paused
+    assert [finding.law for finding in took_long(checked)] == ["time_linear"] * is_slow
