@@ -79,7 +79,7 @@ def test_a_click_shows_the_completions_behind_a_jump(visit: Visit) -> None:
     )
     visit.page.mouse.click(x, y)
     visit.page.wait_for_selector(".verdicts p")
-    assert visit.place == "/run/sweep%2Fchanging/explain?steps=31-31&by=answer".replace("%2F", "/")
+    visit.at("/run/sweep/changing/explain?steps=31-31&by=answer")
     assert visit.text(".verdicts p") == "answer rose by 0.400: from 0.150 in step 30 to 0.550 in step 31."
     facts = dict(zip(visit.texts(".facts dt"), visit.texts(".facts dd:nth-child(2)"), strict=True))
     assert facts["Jump"] == facts["Sum of contributions"] == facts["Same prompts"] == "+0.400"

@@ -26,7 +26,7 @@ def test_the_log_is_searched(visit: Visit) -> None:
     assert "Traceback: line 3" in visit.text("tr.detail pre")
     visit.page.locator("a", has_text="completion").last.click()
     visit.page.wait_for_selector(PANES)
-    assert "level=error" not in visit.place
+    visit.until("!location.search.includes('level=error')")
     visit.page.go_back()
     visit.until("document.body.innerText.includes('12 lines')")
 
@@ -75,7 +75,7 @@ def test_a_kind_of_notes_leads_to_its_completions(visit: Visit) -> None:
     visit.page.wait_for_selector(NOTED)
     visit.page.locator(".noted button").click()
     visit.page.wait_for_selector(".noted", state="hidden")
-    assert "note" not in visit.place
+    visit.until("!location.search.includes('note')")
 
 
 def test_versions_show_what_changed(visit: Visit) -> None:
@@ -90,6 +90,7 @@ def test_versions_show_what_changed(visit: Visit) -> None:
     visit.until("document.querySelectorAll('.lines tr').length === 13")
     visit.page.locator(".versions select").select_option("b" * 16)
     visit.until("document.querySelector('.lines tr.new .code')?.innerText === 'TOLERANCE = 0.02'")
+    visit.at("b" * 16)
     place = visit.place
     visit.go(place, ".lines tr.new")
     assert visit.texts(".lines tr.gone .code")[0] == "TOLERANCE = 0.05"
