@@ -245,6 +245,8 @@ class Finding:
         imports: statements that import the reward as ``reward``, or "" if the reward cannot be located.
         unreachable: why no model and trainer can produce the completion from the given data, or "" if they can.
         of_data: whether the data, rather than the reward, is at fault.
+        lead: whether this is evidence that a person must judge, rather than a fault.
+        correct: the correct completion with which `completion` was compared, or None.
         environment: the name of the environment in which the completion's calls were run, or "" if there is none.
     """
 
@@ -266,6 +268,8 @@ class Finding:
     imports: str = ""
     unreachable: str = ""
     of_data: bool = False
+    lead: bool = False
+    correct: Any = None
     environment: str = ""
 
     @property
@@ -298,6 +302,7 @@ class Finding:
             f"{self.law}{f' ({self.family})' if self.family else ''}: {visible(self.why)}",
             f"  completion  {_shown(self.completion)}",
         ]
+        lines += [] if self.correct is None else [f"  correct     {_shown(self.correct)}"]
         lines += [f"  {visible(str(name)):<10}  {_shown(value)}" for name, value in self.columns.items()]
         lines += [f"  {visible(name):<10}  {score}" for name, score in self.scores]
         lines += [f"  note        {visible(self.note)}"] if self.note else []
@@ -340,6 +345,7 @@ class LawResult:
         why: why a training run needs the law.
         asides: faults in the data, and faults that no model and trainer can trigger with the given data. These do not
             break the law.
+        leads: evidence that a person must judge. Leads do not break the law.
         reached: if the law is unfinished, the number of kinds of completions that were tried.
         count: the total number of kinds of completions for this law, or 0 if unknown.
         longest: for a slow reward, the maximum length of completions that other laws may try, or 0 for any length.
@@ -354,6 +360,7 @@ class LawResult:
     seconds: float = 0.0
     why: str = ""
     asides: tuple[Finding, ...] = ()
+    leads: tuple[Finding, ...] = ()
     reached: int = 0
     count: int = 0
     longest: int = 0

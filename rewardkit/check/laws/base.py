@@ -63,6 +63,7 @@ class Variant:
         base: the completion to compare with. The default is the correct completion with which the law starts.
         slack: the tolerance for the comparison. By default, only rounding errors are tolerated.
         twins: other completions with the same condition. The law is broken only if `trial` and all twins break it.
+        lead: whether a violation is evidence that a person must judge, rather than a fault.
     """
 
     trial: Trial
@@ -71,6 +72,7 @@ class Variant:
     base: Trial | None = None
     slack: float | None = None
     twins: tuple[Trial, ...] = ()
+    lead: bool = False
 
     def breaks(self, score: TrialResult, base: TrialResult) -> bool:
         """Return whether `score`, compared with the score `base`, violates the variant's condition."""
@@ -190,7 +192,7 @@ def law(
                     fault = _check_variant(subject, start, item) if isinstance(item, Variant) else item
                     if fault is not None:
                         yield fault
-                        if not every:
+                        if not (every or fault.lead):
                             return
             if skip and not looked:
                 raise Skip(skip)
@@ -250,7 +252,8 @@ def _check_variant(subject: RewardUnderTest, right: Any, variant: Variant) -> Fi
         return None
     earned = f"{score_text(scores[0])} ({scores[0].reason})" if scores[0].reason else score_text(scores[0])
     message = variant.why.replace("{score}", earned).replace("{base}", score_text(base))
-    return finding(subject, variant.trial, scores[0], message)
+    correct = start.completion if start in given_rights(subject) else None
+    return finding(subject, variant.trial, scores[0], message, lead=variant.lead, correct=correct)
 
 
 def finding(

@@ -103,6 +103,12 @@ class Report:
         return [aside for result in self.results for aside in result.asides]
 
     @property
+    def leads(self) -> list[Finding]:
+        """Evidence that a person must judge, including that of components. Leads are not faults."""
+        own = [lead for result in self.results for lead in result.leads]
+        return [*own, *(lead for part in self.components for lead in part.leads)]
+
+    @property
     def ok(self) -> bool:
         """Whether no law is broken and no exploit was found. `complete` states whether everything was tried."""
         return not self.findings
@@ -162,6 +168,7 @@ class Report:
                     "seconds": round(result.seconds, 3),
                     "findings": [finding.to_dict() for finding in result.findings],
                     "asides": [aside.to_dict() for aside in result.asides],
+                    "leads": [lead.to_dict() for lead in result.leads],
                 }
                 for result in self.results
             ],
@@ -720,6 +727,7 @@ def _rows(
         previous_columns: the columns of the previous finding.
     """
     rows: list[tuple[str, str | Quote]] = [("completion", Quote(finding.completion, limit, _expression(finding)))]
+    rows += [] if finding.correct is None else [("correct", Quote(finding.correct, limit))]
     if finding.columns != previous_columns:
         rows += [(str(name), Quote(value, _CELL, _chat(str(name), value))) for name, value in finding.columns.items()]
     elif finding.columns:

@@ -108,6 +108,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
     before, started = subject.tries, time.monotonic()
     findings: list[Finding] = []
     asides: list[Finding] = []
+    leads: list[Finding] = []
     outcome: LawOutcome = "held"
     reason, reached, count, first = "", 0, 0, 0
     try:
@@ -115,7 +116,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
             raise Unfinished(OVER)
         with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
             for fault in _law_findings(law, subject):
-                (asides if fault.unreachable or fault.of_data else findings).append(fault)
+                (asides if fault.unreachable or fault.of_data else leads if fault.lead else findings).append(fault)
                 first = first or (subject.tries - before if findings else 0)
     except Skip as skip:
         outcome, reason = "skipped", str(skip)
@@ -138,6 +139,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
         seconds=time.monotonic() - started,
         why=law.why,
         asides=tuple(asides),
+        leads=tuple(leads),
         reached=reached,
         count=count,
         longest=subject.longest,
