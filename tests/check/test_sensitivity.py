@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.check.completion.parsed_completion import Span
+from rewardkit.check.completion.parsed_completion import Part, Span, atoms_of, parts_of, unrelated
 from rewardkit.check.reward_under_test.judgment import judged
-from rewardkit.check.reward_under_test.sensitivity import (
-    Part,
-    atoms_of,
-    essence,
-    essential_parts,
-    parts_of,
-    unrelated,
-    with_part,
-)
+from rewardkit.check.reward_under_test.sensitivity import essence, essential_parts, with_part
 from tests.check.rewards import form, naive, number, raises_on_empty, subject
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 THINKING = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection")
 ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "reference", "ground_truth", "truth", "output")
@@ -27,6 +27,8 @@ SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\
 """Matches 1e-3 and 6.02 \\times 10^{23}."""
 # "\boxed{" and "\fboxed {".
 _BOX = re.compile(r"\\f?boxed\s*\{")
+# Letters of any script, without digits and underscores.
+_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST_BODY = 20_000
 """The maximum length of a text that is searched for closing braces or JSON documents, in characters. Arbitrary: both
 searches are slow."""
@@ -230,6 +232,48 @@ def numbers_in(text: str) -> list[Span]:
         if not any(span.start < scientific_span.end and scientific_span.start < span.end for scientific_span in spans)
     ]
     return sorted(spans, key=lambda span: span.start)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A number or a word in a correct completion.
+
+    Attributes:
+        span: the part's position in the text.
+        text: the part's text.
+        kind: the kind of part.
+    """
+
+    span: Span
+    text: str
+    kind: Literal["number", "word"]
+
+
+def parts_of(text: str) -> list[Part]:
+    """Return the numbers and words in a text, in order."""
+    numbers = [Part(span, span.of(text), "number") for span in numbers_in(text)]
+    words = [Part(Span(*match.span()), match.group(), "word") for match in _WORD.finditer(text)]
+    words = [part for part in words if not any(other.span.holds(part.span) for other in numbers)]
+    return sorted([*numbers, *words], key=lambda part: part.span.start)
+
+
+def unrelated(part: Part) -> str:
+    """Return an unrelated text of the same kind and length as `part`."""
+    if part.kind == "number":
+        return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
+    letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
+    # Use rare letters, which form no words in any language.
+    filler = "".join(letters[index % 3] for index in range(len(part.text)))
+    return filler.upper() if part.text.isupper() else filler.capitalize() if part.text[:1].isupper() else filler
+
+
+def atoms_of(value: Any) -> list[str]:
+    """Return all strings and numbers in a cell, as strings, including keys and nested values."""
+    if isinstance(value, dict):
+        return [atom for pair in value.items() for member in pair for atom in atoms_of(member)]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [atom for member in value for atom in atoms_of(member)]
+    return [] if value is None or isinstance(value, bool) else [str(value).strip()]
 
 
 def _places(text: str, value: Any) -> Iterator[Span]:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
-from rewardkit.check.completion.parsed_completion import as_number, replaced
+from rewardkit.check.completion.parsed_completion import (
+    Part,
+    as_number,
+    atoms_of,
+    parsed_json,
+    parts_of,
+    replaced,
+    unrelated,
+)
 from rewardkit.check.exploits.documents import Document
 from rewardkit.check.findings import Turn
 from rewardkit.check.laws.base import Variant, law, needs_good, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judged, wrongness
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sensitivity import (
-    Part,
-    atoms_of,
-    essence,
-    essential_parts,
-    parts_of,
-    unrelated,
-    with_part,
-)
+from rewardkit.check.reward_under_test.sensitivity import essence, essential_parts, with_part
 from rewardkit.check.reward_under_test.trials import text_of
-from rewardkit.check.variants.siblings import Siblings, siblings_in
+from rewardkit.check.variants.elements import Elements, elements_in
 from rewardkit.check.variants.values import values_in
 from rewardkit.check.variants.wrong_answers import other_value
 from rewardkit.errors import shorten
@@ -32,6 +35,8 @@ _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\
 """A text that consists only of citations, headings, and labels."""
 _PROSE = 4
 """The minimum number of words whose loss or replacement counts. Arbitrary."""
+_MOST_ELEMENTS = 12
+"""The maximum number of elements of one kind to try. Arbitrary: each one adds two completions to score."""
 
 
 @law(
@@ -189,54 +194,225 @@ _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?
 list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
 """Names of columns with a limit, such as max_words and up_to: more of the counted items may be worse."""
+
+
+def _groups(subject: RewardUnderTest, right: Judged) -> Iterator[Elements]:
+    """Yield each group of a correct completion's elements of the same kind."""
+    columns = subject.examples[right.example].columns
+    yield from elements_in(right.anatomy, [columns[name] for name in sorted(subject.columns_read & set(columns))])
+
+
+def _lists(subject: RewardUnderTest) -> Iterator[tuple[Judged, Elements]]:
+    """Yield each correct completion with each group of elements that form a list."""
+    for right in judged(subject):
+        for elements in _groups(subject, right):
+            if elements.kind in ("call", "block", "fence", "bullet", "item", "mention"):
+                yield right, elements
+
+
+# Elements: an element may not be free to change or to leave out if another one of its kind counts.
+
+
+_OPTIONAL = re.compile(
+    r"(?i)\b(?:optional|ignored|extra|not (?:compared|checked|judged)|any order|metadata|at least|tolera\w*)\b"
+)
+"""Words of a prompt or docstring that say that some elements do not count."""
+_IN_ORDER = re.compile(
+    r"(?i)\b(?:(?:in|right|correct|\w+ing|\w+ical) order|rank\w*|sort\w*|sequence|chronolog\w*|shortest path|moves)\b"
+)
+"""Words of a prompt that ask for an order."""
+_CLOSED = re.compile(r"(?i)\b(?:only|exactly|nothing else|no other|and no more)\b")
+"""Words of a prompt that allow no other items."""
+_WORD = re.compile(r"\w(?:[\w.-]*\w)?")
+"""A word, number, or name such as ``doc-1``."""
 _TIMES = (1, 3, 10)
 """The numbers of copies to try: one, a few, and many, since the reward may limit copies."""
 
 
-def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
-    """Yield each correct completion with each group of its parts of the same kind."""
-    for right in judged(subject):
-        columns = subject.examples[right.example].columns
-        values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
-        for parts in siblings_in(right.anatomy, values):
-            yield right, parts
+@dataclass(frozen=True)
+class _Change:
+    """A change to one element that costs nothing.
+
+    Attributes:
+        kind: the kinds of element and change, which are equal for the same fault in different rows.
+        right: the correct completion.
+        text: the changed completion.
+        why: the message.
+        certain: whether the changed completion is incorrect, as far as the row shows.
+    """
+
+    kind: tuple[str, ...]
+    right: Judged
+    text: str
+    why: str
+    certain: bool
 
 
 @law(
-    advice="Compare each part with its own counterpart, in order: zip(..., strict=True)",
-    skip="no correct completion has several parts of one kind that all affect the score",
+    advice="Compare each element with its own counterpart, and the number of elements: zip(..., strict=True)",
+    skip="no correct completion has several elements of one kind that affect the score",
     applies=needs_good,
-    per=_groups,
     turn=Turn.EARLY,
+    every=True,
 )
-def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """If repeating one correct item scores as high as giving all of them, the policy repeats the easiest one.
+def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
+    """If a wrong or missing element costs nothing while others of its kind count, the policy stops working on it.
 
-    A part whose loss lowers the score is removed from a correct completion, and another part of its kind is repeated.
+    Each element of a correct completion is changed, removed, moved, and replaced with a copy of another one. A change
+    that costs nothing in one row only may be intended. It is a finding if it costs nothing in two rows.
     """
-    right, parts = group
-    part_texts = [parts.part(index) for index in range(len(parts))]
-    for index, part in enumerate(part_texts):
-        other = next((another for another in part_texts if another != part), "")
-        nonsense = replaced(part, [(word.span, unrelated(word)) for word in parts_of(part)])
-        trials_without = right.trial(parts.without(index)), right.trial(parts.instead(index, nonsense))
-        if not other or any(map(right.paid, subject.see(trials_without))):
-            continue  # the part is not needed, or the parts are only counted
-        repeated = (parts.without_but_more(index, *[other] * times) for times in _TIMES)
-        for text in (parts.instead(index, other), *repeated):
-            change = f"{shorten(part)} is missing, {shorten(other)} is repeated"
-            message = f"{change}: it scores {{score}}, the same as the correct completion"
-            yield Variant(right.trial(text), message, base=right.as_given)
+    by_kind: dict[tuple[str, ...], list[_Change]] = {}
+    for right in judged(subject):
+        for elements in _groups(subject, right) if right.text_counts else ():
+            for change in _free_changes(subject, right, elements):
+                if change is None:
+                    yield None
+                else:
+                    by_kind.setdefault(change.kind, []).append(change)
+    for changes in by_kind.values():
+        first = next((change for change in changes if change.certain), changes[0])
+        in_two_rows = len({change.right.example for change in changes if change.certain}) > 1
+        is_lead = not (in_two_rows or (first.certain and first.kind[1] == "repeated"))
+        message = f"{first.why}: it scores {{score}}, the same as the correct completion"
+        yield Variant(first.right.trial(first.text), message, base=first.right.as_given, lead=is_lead)
+
+
+def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -> Iterator[_Change | None]:
+    """Yield the changes to elements that cost nothing although others of their kind count."""
+    count = len(elements)
+    parts = [elements.part(index) for index in range(count)]
+    if count < 2 or len(set(parts)) < 2 or count > subject.affordable(_MOST_ELEMENTS):
+        return
+    texts = [elements.without_all()]
+    texts += [elements.without(index) for index in range(count)]
+    texts += [elements.instead(index, elements.changed(index)) for index in range(count)]
+    emptied, *scores = subject.see([right.trial(text) for text in texts])
+    if not emptied.scored or right.paid(emptied):
+        return
+    removal_paid, change_paid = ([right.paid(score) for score in scores[start:][:count]] for start in (0, count))
+    counts = [not removed and not changed for removed, changed in zip(removal_paid, change_paid, strict=True)]
+    if not any(counts):
+        return
+    yield None
+    facts = _RowFacts.of(subject, right)
+    for index, part in enumerate(parts):
+        certain = facts.judges(elements, index, counts)
+        name = elements.name(index)
+        label = f"{name} ({shorten(part)})" if name else shorten(part)
+        is_alone = parts_of(part) and facts.concerns(elements, index) and not facts.is_copied(elements, index)
+        if is_alone and change_paid[index] and elements.kind != "entry":
+            other = elements.changed(index)
+            why = f"{shorten(other)} instead of {label}"
+            yield _Change((elements.kind, "changed"), right, texts[1 + count + index], why, certain)
+        elif is_alone and removal_paid[index] and texts[1 + index] != elements.text:
+            yield _Change((elements.kind, "removed"), right, texts[1 + index], f"without {label}", certain)
+        elif counts[index] and not elements.names and not elements.apart:
+            other = next(another for another in parts if another != part)
+            repeated = [elements.without_but_more(index, *[other] * times) for times in _TIMES]
+            for text in (elements.instead(index, other), *repeated):
+                if right.paid(subject.see([right.trial(text)])[0]):
+                    why = f"{shorten(part)} is missing, {shorten(other)} is repeated"
+                    yield _Change((elements.kind, "repeated"), right, text, why, True)
+                    break
+    if all(counts) and elements.kind in ("item", "call", "line", "bullet"):
+        yield from _moved_or_added(subject, right, elements, facts)
+
+
+def _moved_or_added(
+    subject: RewardUnderTest, right: Judged, elements: Elements, facts: _RowFacts
+) -> Iterator[_Change | None]:
+    """Yield a change of the order, and more elements, if they cost nothing."""
+    swaps = [
+        elements.swapped(index)
+        for index in range(len(elements) - 1)
+        if elements.part(index) != elements.part(index + 1)
+    ]
+    paid = [right.paid(score) for score in subject.see([right.trial(text) for text in swaps])]
+    if any(paid) and (not all(paid) or _IN_ORDER.search(facts.prompt)):
+        # If only some swaps cost, two elements may be equally good.
+        certain = all(paid) and not facts.is_optional
+        why = "with two elements in each other's place"
+        yield _Change((elements.kind, "moved"), right, swaps[paid.index(True)], why, certain)
+    if elements.kind == "item" and _CLOSED.search(facts.prompt):
+        foreign = [f"{elements.changed(0)}{'q' * more}" for more in range(4)]
+        texts = [elements.with_more(*foreign[:times]) for times in (1, 4)]
+        if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
+            why = f"with four more elements, such as {shorten(foreign[0])}"
+            yield _Change((elements.kind, "added"), right, texts[1], why, not facts.is_optional)
+
+
+@dataclass(frozen=True)
+class _RowFacts:
+    """What an example says about the elements of its correct completion.
+
+    Attributes:
+        prompt: the text of the prompt.
+        is_optional: whether the prompt or the reward's docstring says that some elements do not count.
+        words: the words and numbers in the columns that the reward reads, in lower case.
+        worthless: the keys in these columns whose value is zero or empty, such as documents of no relevance.
+        named: the names and keys in the reward's source.
+    """
+
+    prompt: str
+    is_optional: bool
+    words: frozenset[str]
+    worthless: frozenset[str]
+    named: frozenset[str]
+
+    @classmethod
+    def of(cls, subject: RewardUnderTest, right: Judged) -> _RowFacts:
+        example = subject.examples[right.example]
+        prompt = text_of(example.prompt) if example.prompt is not None else ""
+        columns = [example.columns[name] for name in subject.columns_read & set(example.columns)]
+        words = {word for column in columns for atom in atoms_of(column) for word in _WORD.findall(atom.lower())}
+        docstrings = [inspect.getdoc(binding.original) or "" for _, binding in subject.bindings]
+        return cls(
+            prompt,
+            any(_OPTIONAL.search(text) for text in (prompt, *docstrings)),
+            frozenset(words),
+            frozenset(key.lower() for column in columns for key in _worthless(column)),
+            subject.mined.names,
+        )
+
+    def judges(self, elements: Elements, index: int, counts: Sequence[bool]) -> bool:
+        """Return whether the element is part of the gold answer and nothing says that it is optional."""
+        words = set(_WORD.findall(elements.part(index).lower()))
+        name = elements.name(index)
+        chosen = {elements.name(other) for other, counted in enumerate(counts) if counted} & self.named - {""}
+        return (
+            words <= self.words
+            and elements.part(index).lower() not in self.worthless
+            and not self.is_optional
+            # The source names the keys that it reads, and this one is not among them.
+            and not (name and chosen and name not in self.named)
+        )
+
+    def concerns(self, elements: Elements, index: int) -> bool:
+        """Return whether the element has a value from a column, or belongs to a structured answer."""
+        is_known = set(_WORD.findall(elements.part(index).lower())) <= self.words
+        return is_known or elements.kind in ("value", "item", "call")
+
+    def is_copied(self, elements: Elements, index: int) -> bool:
+        """Return whether the completion has the element in another place, too."""
+        part = elements.part(index).strip().strip("\"'")
+        return len(re.findall(rf"(?<!\w){re.escape(part)}(?!\w)", elements.text, re.IGNORECASE)) != 1
+
+
+def _worthless(value: Any) -> Iterator[str]:
+    """Yield the keys in a cell, which may be JSON text, whose value is zero or empty."""
+    value = parsed_json(value) if isinstance(value, str) else value
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    yield from (str(key) for key, grade in pairs if not grade)
 
 
 @law(
     advice="Also compare the number of parts: zip(..., strict=True), or len(found) == len(wanted)",
     skip="no correct completion has the number of parts that a column states",
     applies=needs_good,
-    per=_groups,
+    per=_lists,
     turn=Turn.EARLY,
 )
-def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Elements]) -> Iterator[Variant]:
     """If a missing item costs nothing, the policy writes fewer items than a column asks for.
 
     A correct completion has the number of bullets, code blocks, or tags that a column states. One of them is removed,
@@ -262,10 +438,10 @@ def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblin
     advice="Compare all calls with all expected calls, and lower the score for each unexpected call",
     skip="no correct completion contains calls in tags",
     applies=needs_good,
-    per=_groups,
+    per=_lists,
     turn=Turn.EARLY,
 )
-def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Elements]) -> Iterator[Variant]:
     """If an unnecessary call costs nothing, the policy makes every call that may be the correct one.
 
     A call to another function, or a call with other arguments, is added before or after the correct calls.
@@ -281,7 +457,7 @@ def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) ->
         yield Variant(behind, message, base=right.as_given, twins=(before,))
 
 
-def _other_calls(parts: Siblings) -> Iterator[str]:
+def _other_calls(parts: Elements) -> Iterator[str]:
     """Yield the first call as a call to another function, and with other arguments."""
     first = parts.part(0)
     match = re.search(r"\{.*\}", first, re.DOTALL)

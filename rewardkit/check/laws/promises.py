@@ -16,10 +16,10 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import scored_together
+from rewardkit.check.variants.elements import elements_in
 from rewardkit.check.variants.format_variants import make_format_variants
 from rewardkit.check.variants.other_golds import other_golds
 from rewardkit.check.variants.own_texts import own_texts
-from rewardkit.check.variants.siblings import siblings_in
 from rewardkit.errors import RewardKitError
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
@@ -86,8 +86,8 @@ def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
     text = right.anatomy.text
     columns = subject.examples[right.example].columns
     values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
-    for parts in siblings_in(right.anatomy, values):
-        for index in range(min(len(parts), 3)):
+    for parts in elements_in(right.anatomy, values):
+        for index in range(min(len(parts), 3) if not parts.apart else 0):
             yield from (parts.with_more(*[parts.part(index)] * times) for times in (1, 5))
     # Arbitrary: the last six numbers are the answer and the last steps before it.
     for span in numbers_in(text)[-6:]:

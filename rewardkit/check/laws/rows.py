@@ -11,12 +11,11 @@ from typing import Any
 
 from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.score import Outcome
-from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, marks
+from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, atoms_of, marks
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, misread_chat, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sensitivity import atoms_of
 from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import tells_apart

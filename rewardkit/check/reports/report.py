@@ -105,8 +105,8 @@ class Report:
     @property
     def leads(self) -> list[Finding]:
         """Evidence that a person must judge, including that of components. Leads are not faults."""
-        own = [lead for result in self.results for lead in result.leads]
-        return [*own, *(lead for part in self.components for lead in part.leads)]
+        own_leads = [lead for result in self.results for lead in result.leads]
+        return [*own_leads, *(lead for part in self.components for lead in part.leads)]
 
     @property
     def ok(self) -> bool:

@@ -6,13 +6,10 @@ completion's essence is ``"####42"``, the shortest text found that still scores 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
 
-from rewardkit.check.completion.parsed_completion import Span, numbers_in, replaced
+from rewardkit.check.completion.parsed_completion import Part, parts_of, replaced, unrelated
 from rewardkit.check.reward_under_test.judgment import Judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 
@@ -64,37 +61,12 @@ def _shorter(text: str) -> Iterator[str]:
         piece = max(1, piece // 2)
 
 
-# Letters of any script, without digits and underscores.
-_WORD = re.compile(r"[^\W\d_]+")
 _MOST = 120
 """The maximum number of parts of a completion to try. Arbitrary: each part adds a completion to score."""
 # The longest completion, in characters, and the time limit for shrinking, in seconds. Arbitrary: each text tried is one
 # more completion to score.
 _LONGEST = 2_000
 _SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class Part:
-    """A number or a word in a correct completion.
-
-    Attributes:
-        span: the part's position in the text.
-        text: the part's text.
-        kind: the kind of part.
-    """
-
-    span: Span
-    text: str
-    kind: Literal["number", "word"]
-
-
-def parts_of(text: str) -> list[Part]:
-    """Return the numbers and words in a text, in order."""
-    numbers = [Part(span, span.of(text), "number") for span in numbers_in(text)]
-    words = [Part(Span(*match.span()), match.group(), "word") for match in _WORD.finditer(text)]
-    words = [part for part in words if not any(other.span.holds(part.span) for other in numbers)]
-    return sorted([*numbers, *words], key=lambda part: part.span.start)
 
 
 def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
@@ -134,22 +106,3 @@ def essence(subject: RewardUnderTest, right: Judged) -> str:
 def with_part(right: Judged, part: Part, other: str) -> str:
     """Return a correct completion's text with `part` replaced by `other`."""
     return replaced(right.anatomy.text, [(part.span, other)])
-
-
-def unrelated(part: Part) -> str:
-    """Return an unrelated text of the same kind and length as `part`."""
-    if part.kind == "number":
-        return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
-    letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
-    # Use rare letters, which form no words in any language.
-    filler = "".join(letters[index % 3] for index in range(len(part.text)))
-    return filler.upper() if part.text.isupper() else filler.capitalize() if part.text[:1].isupper() else filler
-
-
-def atoms_of(value: Any) -> list[str]:
-    """Return all strings and numbers in a cell, as strings, including keys and nested values."""
-    if isinstance(value, dict):
-        return [atom for pair in value.items() for member in pair for atom in atoms_of(member)]
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [atom for member in value for atom in atoms_of(member)]
-    return [] if value is None or isinstance(value, bool) else [str(value).strip()]

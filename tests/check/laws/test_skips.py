@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from tests.check.laws.test_elements import COLORS, compared, counted
 from tests.check.laws.test_parts import CARDS, CLAIMS, all_fields, behind_it, in_it
-from tests.check.laws.test_siblings import COLORS, compared, counted
 from tests.check.laws.test_stray_letters import VERDICTS, unread_is_right, unread_is_wrong
 from tests.check.rewards import assert_skipped, broken, form, number, outcome
 
@@ -27,7 +27,7 @@ def ranks(completion: list[str]) -> list[float]:
 COVERS = {
     "almost_right_is_wrong": (in_it, behind_it, CLAIMS, "Verdict: {answer}ish"),
     "every_part_counts": (first_field, all_fields, CARDS, "name: {fields[name]}\ncity: Bern\njob: clerk"),
-    "no_item_substitutes": (counted, compared, COLORS, "Colors: {colors[0]}, {colors[0]}, {colors[1]}"),
+    "every_element_counts": (counted, compared, COLORS, "Colors: {colors[0]}, {colors[0]}, {colors[1]}"),
     "wrong_stays_wrong": (unread_is_right, unread_is_wrong, VERDICTS, "It may be {answer}."),
 }
 

@@ -1,4 +1,4 @@
-"""Laws of siblings: parts that stand in for others, too few of them, too many calls, and the order of keys."""
+"""Laws of elements: elements that do not count or stand in for others, too many calls, and the order of keys."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.testing import check_reward
 from tests.check.rewards import assert_held, assert_skipped, broken, form, number
 
 COLORS: dict[str, Any] = {
@@ -105,10 +106,10 @@ def objects(completions: list[str], order: list[str], **kwargs: Any) -> list[flo
 
 
 def test_a_part_that_is_repeated_instead_of_another() -> None:
-    (one,) = broken(counted, "no_item_substitutes", **COLORS)
+    (one,) = broken(counted, "every_element_counts", **COLORS)
     assert (one.completion, one.score) == ("Colors: gold, gold, red", 1.0)
     assert "'black' is missing, 'gold' is repeated" in one.why
-    assert_held(compared, "no_item_substitutes", **COLORS)
+    assert_held(compared, "every_element_counts", **COLORS)
 
 
 def test_a_part_that_is_right_twice() -> None:
@@ -116,11 +117,70 @@ def test_a_part_that_is_right_twice() -> None:
         found = [text.removeprefix("Order: ").split(" > ") for text in completions]
         return [float(one == wanted) for one, wanted in zip(found, order, strict=True)]
 
-    law = "no_item_substitutes"
+    law = "every_element_counts"
     rows = [{"order": ["up", "down", "up"]}, {"order": ["up", "up"]}]
     good, bad = ["Order: up > down > up", "Order: up > up"], ["Order: down > down > down", "Order: down > down"]
     assert_held(ranked, law, examples=rows, good=good, bad=bad)
-    assert_skipped(ranked, law, "several parts", examples=rows[1:], good=good[1:], bad=bad[1:])
+    assert_skipped(ranked, law, "several elements", examples=rows[1:], good=good[1:], bad=bad[1:])
+
+
+FORMS: dict[str, Any] = {
+    "examples": [
+        {"prompt": "Who comes when?", "plan": {"ann": "09:30", "bob": "10:45"}},
+        {"prompt": "And on Monday?", "plan": {"cyd": "11:15", "dan": "12:20"}},
+    ],
+    "good": ["ann: 09:30\nbob: 10:45", "cyd: 11:15\ndan: 12:20"],
+    "bad": ["ann: 01:02\nbob: 01:02", "cyd: 01:02\ndan: 01:02"],
+}
+
+
+def first_line(completions: list[str], plan: list[dict[str, str]], **kwargs: Any) -> list[float]:
+    """Only the first line is compared."""
+    firsts = [next(iter(wanted.items())) for wanted in plan]
+    pairs = zip(completions, firsts, strict=True)
+    return [float(text.startswith(f"{name}: {time}")) for text, (name, time) in pairs]
+
+
+def all_lines(completions: list[str], plan: list[dict[str, str]], **kwargs: Any) -> list[float]:
+    wanted = [[f"{name}: {time}" for name, time in one.items()] for one in plan]
+    return [float(text.splitlines() == lines) for text, lines in zip(completions, wanted, strict=True)]
+
+
+def test_an_element_that_does_not_count() -> None:
+    findings = broken(first_line, "every_element_counts", **FORMS)
+    assert any(finding.completion == "ann: 09:30\nbob: 65:91" for finding in findings)
+    assert {finding.correct for finding in findings} == {FORMS["good"][0]}
+    assert_held(all_lines, "every_element_counts", **FORMS)
+
+
+def test_one_row_is_a_lead() -> None:
+    one_row = {name: rows[:1] for name, rows in FORMS.items()}
+    report = check_reward(first_line, laws=["every_element_counts"], **one_row)
+    assert not report.findings
+    assert report.leads
+
+
+def test_what_the_prompt_calls_optional_is_a_lead() -> None:
+    rows = [{**row, "prompt": f"{row['prompt']} The second line is optional."} for row in FORMS["examples"]]
+    report = check_reward(first_line, laws=["every_element_counts"], **{**FORMS, "examples": rows})
+    assert not report.findings
+    assert report.leads
+
+
+def test_an_order_that_the_prompt_asks_for() -> None:
+    rows = [{**row, "prompt": "List the colors in alphabetical order."} for row in COLORS["examples"]]
+    (one,) = broken(compared, "every_element_counts", **{**COLORS, "examples": rows})
+    assert one.completion == "Colors: gold, black, red"
+
+
+def test_more_items_than_the_prompt_allows() -> None:
+    def named(completions: list[str], colors: list[list[str]], **kwargs: Any) -> list[float]:
+        return [len(set(said(text)) & set(one)) / len(one) for text, one in zip(completions, colors, strict=True)]
+
+    rows = [{**row, "prompt": "Name only the colors of the flag."} for row in COLORS["examples"]]
+    (one,) = broken(named, "every_element_counts", **{**COLORS, "examples": rows})
+    assert one.completion.startswith(COLORS["good"][0] + ", ")
+    assert_held(named, "every_element_counts", **COLORS)
 
 
 def test_parts_that_are_only_counted() -> None:
@@ -128,7 +188,7 @@ def test_parts_that_are_only_counted() -> None:
         return [float(len(said(text)) >= len(wanted)) for text, wanted in zip(completions, colors, strict=True)]
 
     rows = {**COLORS, "bad": ["Colors: pink", "Colors: pink"]}
-    assert_skipped(enough, "no_item_substitutes", "several parts of one kind that all affect the score", **rows)
+    assert_skipped(enough, "every_element_counts", "several elements of one kind that affect the score", **rows)
 
 
 def test_a_part_that_is_missing() -> None:
@@ -176,7 +236,7 @@ def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str,
 @pytest.mark.parametrize(
     ("law", "reason"),
     [
-        ("no_item_substitutes", "several parts of one kind that all affect the score"),
+        ("every_element_counts", "several elements of one kind that affect the score"),
         ("counts_requested_items", "the number of parts that a column states"),
         ("more_calls_cost", "no correct completion contains calls in tags"),
         ("order_of_keys_does_not_count", "no correct completion has an object with several keys"),
