@@ -60,6 +60,12 @@ class Block:
     whole: Span
     body: Span
 
+    def nested(self, text: str) -> Iterator[Block]:
+        """Yield this block of `text` and the blocks inside its body."""
+        yield self
+        for inner in _blocks(text[: self.body.end], self.body.start):
+            yield from inner.nested(text)
+
 
 @dataclass(frozen=True)
 class ParsedCompletion:
@@ -428,8 +434,7 @@ def _written(value: Any) -> Iterator[str]:
         yield from _written(parsed)
 
 
-def _blocks(text: str) -> Iterator[Block]:
-    position = 0
+def _blocks(text: str, position: int = 0) -> Iterator[Block]:
     opening = re.compile(r"<([A-Za-z_][\w-]{0,40})>")
     while (start := opening.search(text, position)) is not None:
         closing = f"</{start.group(1)}>"

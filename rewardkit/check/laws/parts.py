@@ -241,7 +241,7 @@ class _Change:
         certain: whether the changed completion is incorrect, as far as the row shows.
     """
 
-    kind: tuple[str, ...]
+    kind: tuple[str, str]
     right: Judged
     text: str
     why: str
@@ -258,34 +258,45 @@ class _Change:
 def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
     """If a wrong or missing element costs nothing while others of its kind count, the policy stops working on it.
 
-    Each element of a correct completion is changed, removed, moved, and replaced with a copy of another one. A change
-    that costs nothing in one row only may be intended. It is a finding if it costs nothing in two rows.
+    Each element of a correct completion is changed, removed, moved, and replaced with a copy of another one. What costs
+    nothing is a finding if a column that the reward reads contains the element, and no other row shows that it counts.
+    Otherwise, it is a lead.
     """
-    by_kind: dict[tuple[str, ...], list[_Change]] = {}
+    by_kind: dict[tuple[str, str], list[_Change]] = {}
+    counting: dict[str, set[int]] = {}
     for right in judged(subject):
         for elements in _groups(subject, right) if right.text_counts else ():
-            for change in _free_changes(subject, right, elements):
+            changes = list(_free_changes(subject, right, elements))
+            for change in changes:
                 if change is None:
                     yield None
                 else:
                     by_kind.setdefault(change.kind, []).append(change)
-    for changes in by_kind.values():
-        first = next((change for change in changes if change.certain), changes[0])
-        in_two_rows = len({change.right.example for change in changes if change.certain}) > 1
-        is_lead = not (in_two_rows or (first.certain and first.kind[1] == "repeated"))
+            if changes == [None] and len(elements) > 1:
+                counting.setdefault(elements.kind, set()).add(right.example)
+    for (kind, _), free in by_kind.items():
+        first = next((change for change in free if change.certain), free[0])
+        rows = {change.right.example for change in free if change.certain}
         message = f"{first.why}: it scores {{score}}, the same as the correct completion"
+        is_lead = not first.certain or (len(rows) == 1 and bool(counting.get(kind)) and first.kind[1] != "repeated")
         yield Variant(first.right.trial(first.text), message, base=first.right.as_given, lead=is_lead)
 
 
 def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -> Iterator[_Change | None]:
-    """Yield the changes to elements that cost nothing although others of their kind count."""
+    """Yield the changes to elements that cost nothing although these elements or others of their kind count."""
     count = len(elements)
     parts = [elements.part(index) for index in range(count)]
-    if count < 2 or len(set(parts)) < 2 or count > subject.affordable(_MOST_ELEMENTS):
+    # One number of a point or a box may be near enough.
+    is_place = count in (2, 4) and all(as_number(part) is not None for part in parts)
+    if is_place or count > subject.affordable(_MOST_ELEMENTS):
         return
     texts = [elements.without_all()]
     texts += [elements.without(index) for index in range(count)]
     texts += [elements.instead(index, elements.changed(index)) for index in range(count)]
+    if elements.kind in ("number", "mention", "quote"):  # in a line that counts
+        lines = [replaced(elements.text, [(elements.line(index), "")]) for index in range(count)]
+        if any(right.paid(score) for score in subject.see([right.trial(text) for text in lines])):
+            return
     emptied, *scores = subject.see([right.trial(text) for text in texts])
     if not emptied.scored or right.paid(emptied):
         return
@@ -299,23 +310,38 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
         certain = facts.judges(elements, index, counts)
         name = elements.name(index)
         label = f"{name} ({shorten(part)})" if name else shorten(part)
-        is_alone = parts_of(part) and facts.concerns(elements, index) and not facts.is_copied(elements, index)
+        is_alone = facts.concerns(elements, index) and not facts.is_copied(elements, index)
         if is_alone and change_paid[index] and elements.kind != "entry":
             other = elements.changed(index)
             why = f"{shorten(other)} instead of {label}"
             yield _Change((elements.kind, "changed"), right, texts[1 + count + index], why, certain)
         elif is_alone and removal_paid[index] and texts[1 + index] != elements.text:
             yield _Change((elements.kind, "removed"), right, texts[1 + index], f"without {label}", certain)
-        elif counts[index] and not elements.names and not elements.apart:
-            other = next(another for another in parts if another != part)
-            repeated = [elements.without_but_more(index, *[other] * times) for times in _TIMES]
-            for text in (elements.instead(index, other), *repeated):
-                if right.paid(subject.see([right.trial(text)])[0]):
-                    why = f"{shorten(part)} is missing, {shorten(other)} is repeated"
-                    yield _Change((elements.kind, "repeated"), right, text, why, True)
-                    break
+        elif counts[index]:
+            yield from _cut_or_repeated(subject, right, elements, index, certain)
     if all(counts) and elements.kind in ("item", "call", "line", "bullet"):
         yield from _moved_or_added(subject, right, elements, facts)
+
+
+def _cut_or_repeated(
+    subject: RewardUnderTest, right: Judged, elements: Elements, index: int, certain: bool
+) -> Iterator[_Change]:
+    """Yield less of an element that counts, or a copy of another one in its place, if that costs nothing."""
+    part = elements.part(index)
+    trials = {"cut": elements.cut(index), "negated": elements.negated(index)}
+    for name, shorter in trials.items():
+        text = elements.instead(index, shorter)
+        if shorter != part and right.paid(subject.see([right.trial(text)])[0]):
+            yield _Change((elements.kind, name), right, text, f"{shorten(shorter)} instead of {shorten(part)}", certain)
+    other = next((another for another in map(elements.part, range(len(elements))) if another != part), "")
+    if elements.names or elements.apart or not other:
+        return
+    repeated = [elements.without_but_more(index, *[other] * times) for times in _TIMES]
+    for text in (elements.instead(index, other), *repeated):
+        if right.paid(subject.see([right.trial(text)])[0]):
+            why = f"{shorten(part)} is missing, {shorten(other)} is repeated"
+            yield _Change((elements.kind, "repeated"), right, text, why, True)
+            break
 
 
 def _moved_or_added(
@@ -389,13 +415,19 @@ class _RowFacts:
 
     def concerns(self, elements: Elements, index: int) -> bool:
         """Return whether the element has a value from a column, or belongs to a structured answer."""
+        part = elements.part(index)
+        if not parts_of(part) or re.search(r":\s*(?:\{\}|\[\]|\"\"|null)$", part):  # an empty value may be left out
+            return False
         is_known = set(_WORD.findall(elements.part(index).lower())) <= self.words
         return is_known or elements.kind in ("value", "item", "call")
 
     def is_copied(self, elements: Elements, index: int) -> bool:
-        """Return whether the completion has the element in another place, too."""
+        """Return whether the completion has the element in another place, too, except for its own list."""
         part = elements.part(index).strip().strip("\"'")
-        return len(re.findall(rf"(?<!\w){re.escape(part)}(?!\w)", elements.text, re.IGNORECASE)) != 1
+        copies = (
+            1 if elements.apart else sum(elements.part(other) == elements.part(index) for other in range(len(elements)))
+        )
+        return len(re.findall(rf"(?<!\w){re.escape(part)}(?!\w)", elements.text, re.IGNORECASE)) != copies
 
 
 def _worthless(value: Any) -> Iterator[str]:

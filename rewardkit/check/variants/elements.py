@@ -33,6 +33,8 @@ _FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
 # "name: value" on a line of its own, with a name of up to 30 characters.
 _FIELD = re.compile(r"^[ \t]*(?:[-*•][ \t]+)?\**(\w[\w /-]{0,29}?)\**[:=][ \t*]*(\S.*?)[ \t]*$", re.MULTILINE)
+# A quotation of two words or more.
+_QUOTE = re.compile(r'["“]([^"“”\n]*\w [^"“”\n]*\w[^"“”\n]*)["”]')
 _JOINTS = (" > ", " -> ", " → ", "->", "→", "; ", " | ", ", ", ",", " ")
 # Arbitrary: longer items are sentences, and longer lists are skipped.
 _LONGEST_ITEM = 60
@@ -49,7 +51,8 @@ class Elements:
     Attributes:
         text: the completion's text.
         kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"``, ``"mention"``, ``"entry"`` (a key and its
-            value), ``"value"``, ``"field"``, ``"line"``, ``"number"``, or ``"piece"`` (of a code such as ``e2e4``).
+            value), ``"value"``, ``"field"``, ``"quote"``, ``"line"``, ``"number"``, or ``"piece"`` (of a code such as
+            ``e2e4``).
         spans: the spans of the elements.
         names: the name of each element, such as the key of a value. Elements of other kinds have no names.
     """
@@ -73,7 +76,7 @@ class Elements:
     @property
     def apart(self) -> bool:
         """Whether other text lies between the elements, which therefore have no separator."""
-        return self.kind in ("mention", "value", "field", "number", "piece")
+        return self.kind in ("mention", "value", "field", "quote", "number", "piece")
 
     @property
     def joint(self) -> str:
@@ -94,6 +97,12 @@ class Elements:
         else:
             gap = Span(self.spans[index - 1].end if index else span.start, span.end)
         return replaced(self.text, [(gap, "")])
+
+    def line(self, index: int) -> Span:
+        """Return the span of the line that contains the element at `index`."""
+        span = self.spans[index]
+        end = self.text.find("\n", span.end)
+        return Span(self.text.rfind("\n", 0, span.start) + 1, len(self.text) if end < 0 else end)
 
     def without_all(self) -> str:
         """Return the completion without the elements and the text between them."""
@@ -121,6 +130,21 @@ class Elements:
             part, end = part[: part.rindex("<")], part[part.rindex("<") :]
             return self._with_other_words(part, start) + end
         return self._with_other_words(part, start)
+
+    def cut(self, index: int) -> str:
+        """Return the element at `index` with only the first letter of each long word, or unchanged if it has none."""
+        part = self.part(index)
+        if self.kind not in ("item", "value", "field", "bullet", "mention", "quote"):
+            return part
+        start = part.index(" ") if self.kind == "bullet" else 0
+        # A word of four letters or more: the first letter of a shorter one may be an abbreviation.
+        return part[:start] + re.sub(r"\b([^\W\d_])[^\W\d_]{3,}", r"\1", part[start:])
+
+    def negated(self, index: int) -> str:
+        """Return the statement at `index` with "not", or unchanged if it is no short statement."""
+        part = self.part(index)
+        is_statement = self.kind in ("line", "bullet", "item") and len(part) <= _LONGEST_ITEM and " not " not in part
+        return re.sub(r" (is|are|was|were|has to|must) ", r" \1 not ", part, count=1) if is_statement else part
 
     def _with_other_words(self, part: str, start: int) -> str:
         words = [(word.span, unrelated(word)) for word in parts_of(part) if word.span.start >= start]
@@ -160,10 +184,10 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     """
     text = anatomy.text
     start = anatomy.thinking.whole.end if anatomy.thinking else 0
-    names = dict.fromkeys(block.name for block in anatomy.blocks if block.name.lower() not in THINKING)
-    for name in names:
+    blocks = [inner for block in anatomy.blocks if block.name.lower() not in THINKING for inner in block.nested(text)]
+    for name in dict.fromkeys(block.name for block in blocks):
         kind = "call" if "call" in name.lower() or "function" in name.lower() else "block"
-        yield from _group(text, kind, [block.whole for block in anatomy.blocks if block.name == name])
+        yield from _group(text, kind, [block.whole for block in blocks if block.name == name])
     for kind, pattern in (("fence", _FENCE), ("bullet", _BULLET)):
         yield from _group(text, kind, [Span(*match.span()) for match in pattern.finditer(text, start)])
     documents = list(_documents(text, start))
@@ -185,6 +209,9 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     yield from _group(
         text, "field", [Span(*match.span(2)) for match in fields], [match.group(1).strip() for match in fields]
     )
+    quotes = [Span(*match.span(1)) for match in _QUOTE.finditer(text, start)]
+    in_documents = [quote for quote in quotes if any(document.holds(quote) for document in documents)]
+    yield from _group(text, "quote", [quote for quote in quotes if quote not in in_documents])
     for lines in _similar_lines(text, start):
         if not _BULLET.match(lines[0].of(text)):
             yield from _group(text, "line", lines)
@@ -266,6 +293,7 @@ def _items(anatomy: ParsedCompletion, documents: Sequence[Span]) -> Iterator[Ele
     stripped = body.strip().strip("[]()*_`").strip()
     if (
         not stripped
+        or region.kind == "fence"
         or "\n" in stripped
         or any(span.start < region.end and region.start < span.end for span in documents)
     ):
@@ -273,7 +301,7 @@ def _items(anatomy: ParsedCompletion, documents: Sequence[Span]) -> Iterator[Ele
     start = region.start + body.index(stripped)
     for joint in _JOINTS:
         parts = stripped.split(joint)
-        if joint == " " and (len(stripped) > _LONGEST_ANSWER or re.search(r"[.,;:!?=]|[^\W\d_]{3}", stripped)):
+        if joint == " " and (len(stripped) > _LONGEST_ANSWER or re.search(r"[.,;:!?=]|[^\W\d_]{2}(?!\d)", stripped)):
             return  # words
         if len(parts) > 1 and all(0 < len(part) <= _LONGEST_ITEM for part in parts):
             spans, position = [], start
