@@ -304,7 +304,8 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
     counts = [not removed and not changed for removed, changed in zip(removal_paid, change_paid, strict=True)]
     if not any(counts):
         return
-    yield None
+    if len(set(parts)) > 1:
+        yield None
     facts = _RowFacts.of(subject, right)
     for index, part in enumerate(parts):
         certain = facts.judges(elements, index, counts)

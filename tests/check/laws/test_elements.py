@@ -153,11 +153,15 @@ def test_an_element_that_does_not_count() -> None:
     assert_held(all_lines, "every_element_counts", **FORMS)
 
 
-def test_one_row_is_a_lead() -> None:
-    one_row = {name: rows[:1] for name, rows in FORMS.items()}
-    report = check_reward(first_line, laws=["every_element_counts"], **one_row)
+def test_a_change_that_another_row_notices_is_a_lead() -> None:
+    def long_plans(completions: list[str], plan: list[dict[str, str]], **kwargs: Any) -> list[float]:
+        """The second line of a plan with Ann is not compared."""
+        pairs = zip(completions, plan, all_lines(completions, plan), strict=True)
+        return [first_line([text], [wanted])[0] if "ann" in wanted else score for text, wanted, score in pairs]
+
+    report = check_reward(long_plans, laws=["every_element_counts"], **FORMS)
     assert not report.findings
-    assert report.leads
+    assert {lead.columns["plan"]["bob"] for lead in report.leads} == {"10:45"}
 
 
 def test_what_the_prompt_calls_optional_is_a_lead() -> None:
