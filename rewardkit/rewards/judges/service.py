@@ -28,8 +28,8 @@ from rewardkit.rewards.judges.verdicts import Form, Malformed, Verdict
 # Endpoint clients are shared within an event loop, and closed with it: ``await endpoint_of(Access(address))``.
 
 
-async def endpoint_of(access: Access) -> EndpointClient:
-    """Return the client for an endpoint in the running event loop.
+def api_key(access: Access) -> str:
+    """Return the API key for an endpoint, or "" if it needs none.
 
     Raises:
         RunStopped: the key or the address in the environment is missing or invalid.
@@ -41,6 +41,16 @@ async def endpoint_of(access: Access) -> EndpointClient:
         )
     if not key and access.base_url is None and not os.environ.get("OPENAI_BASE_URL"):
         raise RunStopped(f"the judge has no API key: set the environment variable {access.key}, or pass base_url=")
+    return key
+
+
+async def endpoint_of(access: Access) -> EndpointClient:
+    """Return the client for an endpoint in the running event loop.
+
+    Raises:
+        RunStopped: the key or the address in the environment is missing or invalid.
+    """
+    key = api_key(access)
     loop = asyncio.get_running_loop()
     if loop not in _opened:
         for other in list(_opened):
