@@ -51,7 +51,7 @@ _SECONDS = 60.0
 _REASON = 300
 """The maximum length of a proposal's reason, in characters. Arbitrary: it keeps a lead's title to a few lines."""
 
-_KINDS = {"wrong": "wrong and paid in full", "correct": "correct and refused"}
+_KINDS = {"wrong": "incorrect, but scored as correct", "correct": "correct, but scored as incorrect"}
 _NEXT = "Judge the completion yourself. If the reviewer is right, fix the reward, and add the completion to `{}`"
 _LAW = Law("reviewer", lambda subject: iter(()), names_line=True)
 
@@ -178,16 +178,16 @@ def review(
     items, problem = ([], reply) if isinstance(reply, str) else _items(reply)
     read = [_proposal(item, subject) for item in items[:_MOST]]
     distinct = {repr(proposal): proposal for proposal in read if proposal is not None}
-    tried = _tried(subject, list(distinct.values()), patience, isolate)
-    leads = tuple(lead for lead in tried if lead is not None)
+    results = _results(subject, list(distinct.values()), patience, isolate)
+    leads = tuple(lead for lead in results if lead is not None)
     unreadable = read.count(None)
     return Review(
         endpoint.model,
         leads,
         proposed=len(items),
-        unconfirmed=len(tried) - len(leads),
+        unconfirmed=len(results) - len(leads),
         unreadable=unreadable,
-        untried=len(items) - len(tried) - unreadable,
+        untried=len(items) - len(results) - unreadable,
         problem=problem,
         requests=usage.calls,
         tokens=usage.tokens,
@@ -202,14 +202,14 @@ def _request(subject: RewardUnderTest, findings: Sequence[Finding]) -> str:
     """Return the reward, the examples, and the findings as text."""
     reward = (subject.whole or subject).reward
     source = "\n\n".join(site.text for site in places(reward) if not site.parents)
-    known = [
+    faults = [
         f"- {fault.law}: {middle_cut(visible(fault.why), _FINDING)}: {quoted(fault.completion, _FINDING)}"
         for fault in findings[:_FINDINGS]
     ]
     parts = [
         middle_cut(f"The reward:\n{reward!r}\n\n{source}", _SOURCE),
         "The rows, one per line:\n" + "\n".join(_rows(subject)),
-        *(["The faults that the check has found:\n" + "\n".join(known)] if known else []),
+        *(["The faults that the check has found:\n" + "\n".join(faults)] if faults else []),
     ]
     # Lone surrogates cannot be sent.
     return "\n\n".join(parts).encode(errors="replace").decode()
@@ -222,11 +222,11 @@ def _rows(subject: RewardUnderTest) -> Iterator[str]:
         if not example.good:
             continue
         columns = {str(name): _cell(value) for name, value in example.shown.items()}
-        known = {
-            kind: [_cell(_shown(subject, completion)) for completion in completions[:_COMPLETIONS]]
-            for kind, completions in (("correct", example.good), ("incorrect", example.bad))
+        given_completions = {
+            label: [_cell(_shown(subject, completion)) for completion in completions[:_COMPLETIONS]]
+            for label, completions in (("correct", example.good), ("incorrect", example.bad))
         }
-        text = json.dumps({"row": number, "columns": columns, **known}, ensure_ascii=False)
+        text = json.dumps({"row": number, "columns": columns, **given_completions}, ensure_ascii=False)
         if len(text) > left and left < _ROWS:
             return
         yield middle_cut(text, left)
@@ -303,7 +303,7 @@ def _is_message(value: Any) -> bool:
 # The scores.
 
 
-def _tried(
+def _results(
     subject: RewardUnderTest, proposals: Sequence[_Proposal], patience: float, isolate: bool
 ) -> list[Finding | None]:
     """Score the proposals, and return a lead for each that is confirmed. The list ends when the time is up."""
@@ -359,8 +359,8 @@ def _lead(subject: RewardUnderTest, proposal: _Proposal) -> Finding | None:
 def _base(subject: RewardUnderTest, trial: Trial, claim: str) -> float | None:
     """Return the score of a correct completion if the trial's score agrees with the claim, or None if it does not."""
     example = subject.examples[trial.example]
-    known = [*example.good, *example.bad, subject.formed("")]
-    score, *scores = subject.see([trial, *(Trial(completion, trial.example) for completion in known)])
+    compared = [*example.good, *example.bad, subject.formed("")]
+    score, *scores = subject.see([trial, *(Trial(completion, trial.example) for completion in compared)])
     good = [result.value for result in scores[: len(example.good)] if result.scored]
     bad = [result.value for result in scores[len(example.good) :] if result.scored]
     # If a correct completion scores no higher than all others, the reward refuses it, so its score proves nothing.
@@ -370,5 +370,5 @@ def _base(subject: RewardUnderTest, trial: Trial, claim: str) -> float | None:
     slack = EQUAL * max(1.0, abs(full))
     if claim == "wrong":
         return full if score.value >= full - slack else None
-    # A known incorrect completion that scores like a correct one is a finding of its own.
+    # A given incorrect completion that scores like a correct one is already a finding.
     return full if score.value <= max(value for value in bad if value < full - slack) + slack else None
