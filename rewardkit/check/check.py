@@ -149,9 +149,10 @@ def check_reward(
             is reported as a finding.
         on_progress: a function that is called when a law starts, with the law's name, the law's number, and the total
             number of laws. Without this function, the progress is shown on stderr if stderr is a terminal.
-        reviewer: a model that reads the reward and proposes completions, as in `rk.judge`: the name of a model, or an
-            ``rk.Endpoint``. It receives the reward's source, the examples, and the findings in one request, which may
-            exceed the budget. Proposals that score as the model claims are shown as leads, in ``report.review``.
+        reviewer: a model that reads the reward and proposes completions: the name of a model, as in `rk.judge`, or an
+            ``rk.Endpoint``, with ``deadline=300, max_tokens=None`` for long replies. It receives the reward's source,
+            the examples, and the findings in one request, which may exceed the budget. Proposals that score as the
+            model claims are shown as leads, in ``report.review``.
 
     Returns:
         A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,

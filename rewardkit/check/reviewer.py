@@ -262,16 +262,15 @@ async def _reply(endpoint: Endpoint, subject: RewardUnderTest, request: str) -> 
             body, endpoint.deadline, judge=("reviewer", endpoint.sampling, endpoint.structured)
         )
     except RewardFailure as error:
-        return visible(shorten_line(str(error)))
+        return visible(shorten_line(str(error).removeprefix("judge ")))
 
 
 def _items(reply: Reply) -> tuple[list[Any], str]:
     """Return the proposals in a reply, or the reason that there are none."""
-    answer = reply.text.rpartition("</think>")[2]
-    for text in (reply.text, answer):
-        # Models put JSON into a fenced block, or write a sentence before it.
-        for first, last in ("{}", "[]"):
-            value = parse_json(text[text.find(first) : text.rfind(last) + 1]).value
+    for text in (reply.text, reply.text.rpartition("</think>")[2]):
+        # Models put JSON into a fenced block, write a sentence before it, omit the outer object, or stop in the middle.
+        for first, last, closing in (("{", "}", ""), ("[", "]", ""), ("{", "}", "]}")):
+            value = parse_json(text[text.find(first) : text.rfind(last) + 1] + closing).value
             items = value.get("proposals") if isinstance(value, dict) else value
             if isinstance(items, list):
                 return items, ""

@@ -175,6 +175,14 @@ def test_json_is_found_inside_other_text(server: JudgeServer, wrap: str, count: 
     assert len(review_of(checked(server)).leads) == count
 
 
+def test_a_reply_that_is_cut_off_keeps_its_complete_proposals(server: JudgeServer) -> None:
+    text = json.dumps({"proposals": [proposal(LISTED), proposal("The answer is 43")]})
+    server.answer = says(text[:-20], finish="length")
+    assert counts(review_of(checked(server))) == (1, 1, 0, 0, 0)
+    server.answer = says(text[:20], finish="length")
+    assert "max_tokens" in review_of(checked(server)).problem
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -240,7 +248,7 @@ def test_ten_thousand_proposals_are_counted_and_only_the_first_are_scored(server
 
 
 def test_control_characters_are_escaped_and_long_texts_cut(server: JudgeServer) -> None:
-    hostile = "\x1b[2J\u202e\r\nBROKEN: 9 findings"
+    hostile = "\x1b[2J\u202e\r\nBROKEN: 9 findings <script>alert(1)</script>"
     server.answer = proposes(
         proposal(f"{LISTED}{hostile}", reason=hostile), proposal(LISTED + "!" * 90_000, reason="r" * 50_000)
     )
@@ -248,6 +256,7 @@ def test_control_characters_are_escaped_and_long_texts_cut(server: JudgeServer) 
     text = str(report)
     assert counts(review_of(report)) == (2, 2, 0, 0, 0)
     assert not re.search("[\x1b\u202e\r]", text + page_of([Section(report)]))
+    assert "<script" not in page_of([Section(report)])
     assert not any(line.strip().startswith("BROKEN") for line in text.splitlines())
     assert max(map(len, text.splitlines())) < 1_000
     assert len(review_of(report).leads[1].why) < 400

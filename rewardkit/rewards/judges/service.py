@@ -40,7 +40,10 @@ def api_key(access: Access) -> str:
             f"the environment variable {access.key} contains characters that an API key cannot have. Fix the key"
         )
     if not key and access.base_url is None and not os.environ.get("OPENAI_BASE_URL"):
-        raise RunStopped(f"the judge has no API key: set the environment variable {access.key}, or pass base_url=")
+        raise RunStopped(
+            f"there is no API key for the model: set the environment variable {access.key} or, for a server that needs "
+            "no key, pass base_url= or set OPENAI_BASE_URL"
+        )
     return key
 
 
