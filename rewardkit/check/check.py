@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.completion.parsed_completion import anatomy_of
@@ -29,6 +29,9 @@ from rewardkit.check.variants.wrong_answers import equal
 from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, shorten, shorten_line
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.reward import Reward
+
+if TYPE_CHECKING:
+    from rewardkit.rewards.judges.endpoint.access import Endpoint
 
 # Rehearsal: run the tool calls of the right completions and report their errors.
 
@@ -103,6 +106,7 @@ def check_reward(
     components: bool = True,
     isolate: bool = True,
     on_progress: OnProgress | None = None,
+    reviewer: str | Endpoint | None = None,
 ) -> Report:
     """Check a reward against the laws, and search for ways to get a high score without doing the task.
 
@@ -145,6 +149,10 @@ def check_reward(
             is reported as a finding.
         on_progress: a function that is called when a law starts, with the law's name, the law's number, and the total
             number of laws. Without this function, the progress is shown on stderr if stderr is a terminal.
+        reviewer: a model that reads the reward and proposes completions: the name of a model, as in `rk.judge`, or an
+            ``rk.Endpoint``, with ``deadline=300, max_tokens=None`` for long replies. It receives the reward's source,
+            the examples, and the findings in one request, which may exceed the budget. Proposals that score as the
+            model claims are shown as leads, in ``report.review``.
 
     Returns:
         A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,
@@ -153,7 +161,12 @@ def check_reward(
     Raises:
         BindingError: the examples lack a column that the reward reads.
         RewardDefinitionError: a law is unknown, or a distractor equals a gold answer.
+        RunStopped: there is no API key for the reviewer.
     """
+    if reviewer is not None:
+        from rewardkit.check.reviewer import endpoint_of_reviewer, review
+
+        endpoint = endpoint_of_reviewer(reviewer)
     declared = declarations or Declarations()
     patience = declared.seconds_per_completion
     subject = subject_of(reward, examples, good=good, bad=bad, declarations=declared, seed=seed)
@@ -216,6 +229,13 @@ def check_reward(
             seconds, printed = report.seconds + again.seconds, report.printed or again.printed
             whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed)
             results[number] = unrepeated(whole, results[0].findings, "as shown above, for the sum") if number else whole
+        reviewed = None
+        if reviewer is not None:
+            if on_progress is not None:
+                count = (1 + len(parts)) * len(todo) + 1
+                on_progress("reviewer", count - 1, count)
+            findings = [finding for report in results for finding in report.findings]
+            reviewed = review(subject, endpoint, findings, patience=patience, isolate=isolate)
     total_report, *of_parts = results
     if regressions is not None:
         from rewardkit.check.exploits.regressions import save
@@ -223,7 +243,9 @@ def check_reward(
         save(regressions, total_report.findings, subject.examples)
     remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject, patience, isolate=isolate))
     spent = time.monotonic() - started
-    return replace(total_report, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks)
+    return replace(
+        total_report, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks, review=reviewed
+    )
 
 
 def _imports(reward: Any, environment: Any) -> str:

@@ -81,6 +81,13 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "incorrect "
         "completions (GOOD and BAD) would reveal",
     )
+    verb.add_argument(
+        "--reviewer",
+        metavar="MODEL",
+        help="after the laws, send each reward's source, examples, and findings to this model at OPENAI_BASE_URL or "
+        "OpenAI. Completions that it proposes are shown as leads if their scores agree with the model's claims. Leads "
+        "do not change the exit code",
+    )
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE as JSON")
     verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE as an HTML page")
     verb.add_argument(
@@ -112,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
     for number, reward in enumerate(bound):
         title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
         with _progress(title, reward.options["budget"]) as on_progress:
-            report = reward.report(on_progress=on_progress)
+            report = reward.report(on_progress=on_progress, reviewer=options.reviewer)
             sections.append(_section(reward, _of_list(report, reward, reports), options))
         reports.append((reward, report))
     print(text_of(sections, left_out))

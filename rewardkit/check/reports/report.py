@@ -44,6 +44,7 @@ from rewardkit.report.values import counted, middle_cut, quoted
 if TYPE_CHECKING:
     from rewardkit.analyze.calibration import Calibration
     from rewardkit.analyze.readiness import Signal
+    from rewardkit.check.reviewer import Review
 
 
 _NAMED = 4
@@ -66,6 +67,7 @@ class Report:
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
         printed: the output that the reward printed during the check, or None if there was none.
+        review: the leads of the reviewer, or None if there was no reviewer.
     """
 
     reward: str
@@ -78,6 +80,7 @@ class Report:
     components: tuple[Report, ...] = ()
     budget: float = field(default=0.0, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
+    review: Review | None = field(default=None, compare=False)
 
     @property
     def findings(self) -> list[Finding]:
@@ -159,6 +162,7 @@ class Report:
             "needs": self.needs,
             "remarks": list(self.remarks),
             "printed": None if self.printed is None else self.printed.to_dict(),
+            "review": None if self.review is None else self.review.to_dict(),
             "laws": [
                 {
                     "law": result.law,
@@ -555,6 +559,9 @@ def _in_short(section: Section) -> Iterator[Block]:
             titles += [title] if title not in titles else []
         findings = [finding for title, finding in titled if concerned[cause_of(finding)][0] == title]
         yield Part(law, list(_findings_in_short(state, law, findings, concerned)))
+    if (review := section.report.review) is not None:
+        leads = _findings_in_short(state, "reviewer", review.leads, {})
+        yield Part("Leads of the reviewer", [Paragraph(str(review)), *leads])
     if section.calibration is not None:
         yield Part("Agreement with the labels", section.calibration.document.blocks)
     if section.signal is not None:
@@ -637,6 +644,9 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
         yield Paragraph(f"The reward printed {report.printed} while it was checked. The output begins:", "soft")
         yield Code("\n".join(report.printed.sample))
     yield from _findings_in_full(section, anchor)
+    if report.review is not None:
+        cards = [_card(lead, "reviewer", matters=False) for lead in report.review.leads]
+        yield Part("Leads of the reviewer", [Paragraph(str(report.review)), *cards])
     for number, part in enumerate(section.parts):
         part_anchor = f"{anchor}-{number}"
         laws = [*_laws_in_full(part, part_anchor), *_findings_in_full(part, part_anchor)]

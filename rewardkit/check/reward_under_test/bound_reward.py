@@ -22,7 +22,7 @@ from rewardkit.errors import RewardDefinitionError, near_miss
 from rewardkit.tree.binding import name_of as function_name
 from rewardkit.tree.reward import Reward
 
-_OWN = ("reward", "laws", "without", "fail_fast", "on_progress")
+_OWN = ("reward", "laws", "without", "fail_fast", "on_progress", "reviewer")
 """The arguments of `check_reward` that a bound reward sets."""
 _LONGEST_NAME = 60
 """The maximum length of a reward's name, in characters. Arbitrary: it keeps a report's heading on one line."""
@@ -48,10 +48,16 @@ class BoundReward:
     wanted: set[str] = field(default_factory=set)
     _results: dict[str, LawResult] = field(default_factory=dict)
 
-    def report(self, only: Collection[str] | None = None, on_progress: OnProgress | None = None) -> Report:
-        """Check all laws, or only those in `only`, and return the report."""
+    def report(
+        self,
+        only: Collection[str] | None = None,
+        on_progress: OnProgress | None = None,
+        reviewer: str | None = None,
+    ) -> Report:
+        """Check all laws, or only those in `only`, and return the report. `reviewer` is the name of a model."""
         chosen = [law for law in self.laws if only is None or law.name in only]
-        return check_reward(self.reward, laws=chosen, on_progress=on_progress, **self.options).shown_as(self.name)
+        report = check_reward(self.reward, laws=chosen, on_progress=on_progress, reviewer=reviewer, **self.options)
+        return report.shown_as(self.name)
 
     def result(self, law: str) -> LawResult:
         """Return the result of one law, checking it first if needed."""

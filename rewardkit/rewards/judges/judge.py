@@ -138,6 +138,12 @@ class CriterionScore(Reward):
 _NEEDED = ("openai", "httpx2", "aiohttp", "tenacity", "aiolimiter", "jiter")
 
 
+def require_extra(feature: str) -> None:
+    """Raise a MissingExtraError that names `feature` if the extra ``judge`` is not installed."""
+    if any(find_spec(module) is None for module in _NEEDED):
+        raise MissingExtraError.of(feature, "judge")
+
+
 def judge(
     rubric: str,
     *,
@@ -198,8 +204,7 @@ def judge(
         RewardDefinitionError: an option is invalid, or two options cannot be combined.
         MissingExtraError: the extra ``judge`` is not installed.
     """
-    if any(find_spec(module) is None for module in _NEEDED):
-        raise MissingExtraError.of("rk.judge", "judge")
+    require_extra("rk.judge")
     parsed_rubric = Rubric.of(rubric)
     scale = checked_scale(scale)
     form, listed = _form(scale, criteria, checklist, compare)

@@ -28,8 +28,8 @@ from rewardkit.rewards.judges.verdicts import Form, Malformed, Verdict
 # Endpoint clients are shared within an event loop, and closed with it: ``await endpoint_of(Access(address))``.
 
 
-async def endpoint_of(access: Access) -> EndpointClient:
-    """Return the client for an endpoint in the running event loop.
+def api_key(access: Access) -> str:
+    """Return the API key for an endpoint, or "" if it needs none.
 
     Raises:
         RunStopped: the key or the address in the environment is missing or invalid.
@@ -40,7 +40,20 @@ async def endpoint_of(access: Access) -> EndpointClient:
             f"the environment variable {access.key} contains characters that an API key cannot have. Fix the key"
         )
     if not key and access.base_url is None and not os.environ.get("OPENAI_BASE_URL"):
-        raise RunStopped(f"the judge has no API key: set the environment variable {access.key}, or pass base_url=")
+        raise RunStopped(
+            f"there is no API key for the model: set the environment variable {access.key} or, for a server that needs "
+            "no key, pass base_url= or set OPENAI_BASE_URL"
+        )
+    return key
+
+
+async def endpoint_of(access: Access) -> EndpointClient:
+    """Return the client for an endpoint in the running event loop.
+
+    Raises:
+        RunStopped: the key or the address in the environment is missing or invalid.
+    """
+    key = api_key(access)
     loop = asyncio.get_running_loop()
     if loop not in _opened:
         for other in list(_opened):
