@@ -294,7 +294,7 @@ def _matters(subject: RewardUnderTest, column: str, values: list[object], trial:
     for value in other_cells:
         with suppress(RewardKitError):
             (other,) = subject.see([replace(trial, columns={column: value})])
-            changed = changed or not other.same(score)
+            changed = changed or (other.tried and not other.same(score))
     return changed
 
 

@@ -24,7 +24,7 @@ def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
     """Return the message shapes that a trainer passes for the given data, by description."""
     if not has_messages(subject):
         return {}
-    names = (*(_NEEDS_TOOLS if _has_tools(subject) else ()), *(_NEEDS_PARTS if _has_parts(subject) else ()))
+    names = (*(_NEEDS_TOOLS if has_tools(subject) else ()), *(_NEEDS_PARTS if has_parts(subject) else ()))
     return {name: SHAPES[name] for name in names}
 
 
@@ -50,14 +50,16 @@ def has_messages(subject: RewardUnderTest) -> bool:
     return subject.conversational or any(isinstance(example.prompt, list) for example in subject.examples)
 
 
-def _has_tools(subject: RewardUnderTest) -> bool:
+def has_tools(subject: RewardUnderTest) -> bool:
+    """Return whether the given data has tools, calls, or completions of several messages."""
     messages = [*_messages(_given_completions(subject)), *_messages(example.prompt for example in subject.examples)]
     several = any(len(completion) > 1 for completion in _given_completions(subject) if isinstance(completion, list))
     called = any(message.get("tool_calls") or message.get("role") == "tool" for message in messages)
     return several or called or any("tools" in example.columns for example in subject.examples)
 
 
-def _has_parts(subject: RewardUnderTest) -> bool:
+def has_parts(subject: RewardUnderTest) -> bool:
+    """Return whether a given completion has content in parts."""
     # Trainers pass the content of a completion as text, also if the prompts have images.
     return any(isinstance(message.get("content"), list) for message in _messages(_given_completions(subject)))
 
@@ -114,7 +116,7 @@ def _matters(subject: RewardUnderTest, trial: Trial, anatomy: ParsedCompletion) 
     wrong = [candidate.text for candidate in wrong_answers(anatomy.gold) if candidate.honest][:3]
     trials = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
     right, *scores = subject.see([trial, *trials])
-    return any(not candidate.same(right) for candidate in scores)
+    return any(right.tried and candidate.tried and not candidate.same(right) for candidate in scores)
 
 
 def given(subject: RewardUnderTest) -> list[Trial]:
