@@ -77,7 +77,7 @@ class TrialResult:
 
     @property
     def tried(self) -> bool:
-        """Whether the reward was called. The check skips completions on which the reward is slow, or hung or crashed."""
+        """Whether the reward was called. The check skips completions on which it is slow, or on which it hung."""
         return self.outcome is not Outcome.SKIPPED
 
     @property
