@@ -17,7 +17,7 @@ from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, m
 from rewardkit.check.reward_under_test.judgment import Judged, ignores_rows, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import atoms_of
-from rewardkit.check.reward_under_test.sweep import given, score_sweep
+from rewardkit.check.reward_under_test.sweep import given, has_good, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import tells_apart
 from rewardkit.check.variants.other_golds import Gold, other_golds
@@ -203,7 +203,9 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     if len(scored_pairs) < _ENOUGH:
         raise Skip("the reward scores too few completions")
     values = {round(score.value, 9) for _, score in scored_pairs if score.scored}
-    if len(values) <= 1 and not (reacts(subject) and not subject.mined.has_dots):
+    if len(values) <= 1 and not (reacts(subject) and not (subject.mined.has_dots and has_good(subject))):
+        if not has_good(subject) and _wants_something(subject):
+            raise Skip("no completion that fits its code was found: pass a correct one per example (good=, GOOD)")
         value = next(iter(values), math.nan)
         message = f"all {len(scored_pairs)} completions tried score {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [scored_pairs[0][0]])[0]
@@ -214,6 +216,12 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     yield from _idle_groups(subject, scored_pairs)
     if subject.scope == "sample":
         yield from _idle_components(subject)
+
+
+def _wants_something(subject: RewardUnderTest) -> bool:
+    """Return whether the reward may look for a text that the check cannot write."""
+    code = subject.mined
+    return bool(code.patterns or code.tags or code.texts) or all(binding.trusted for _, binding in subject.bindings)
 
 
 def _likely_reason(subject: RewardUnderTest) -> str:
@@ -245,7 +253,8 @@ def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, Trial
 def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report user-defined functions in a tree that score everything the same, even strings that their code mentions."""
     names = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
-    if len(subject.bindings) < 2 or not names:
+    # Without a correct completion, perhaps none that the component wants was tried.
+    if len(subject.bindings) < 2 or not names or not has_good(subject):
         return
     more = [Trial(subject.formed(text)) for text in own_texts(subject)]
     scores = [*(score for _, score in score_sweep(subject)), *subject.see(more)]

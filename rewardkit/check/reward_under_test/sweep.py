@@ -11,6 +11,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.broken_texts import broken
 from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
+from rewardkit.check.variants.written_completions import written_completions
 from rewardkit.check.variants.wrong_answers import wrong_answers
 
 # Reach: the completions that a model and trainer can produce from the given data.
@@ -119,6 +120,11 @@ def _matters(subject: RewardUnderTest, trial: Trial, anatomy: ParsedCompletion) 
     return any(right.tried and candidate.tried and not candidate.same(right) for candidate in scores)
 
 
+def has_good(subject: RewardUnderTest) -> bool:
+    """Return whether any correct completion was given."""
+    return any(example.good for example in subject.examples)
+
+
 def given(subject: RewardUnderTest) -> list[Trial]:
     """Return the given correct and incorrect completions for all examples."""
     return [
@@ -149,6 +155,8 @@ def beyond_reach(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult, str
 
 def _sweep(subject: RewardUnderTest) -> Iterator[Trial]:
     yield from given(subject)
+    if not has_good(subject):
+        yield from (Trial(subject.formed(text)) for text in written_completions(subject))
     for shape in reachable_shapes(subject).values():
         yield Trial(shape, 0)
     for number in range(min(len(subject.examples), _EXAMPLES)):
@@ -162,7 +170,7 @@ def _sweep(subject: RewardUnderTest) -> Iterator[Trial]:
         for anatomy in anatomies(subject, number)[:2]:
             for text in filter(reachable_text, broken(anatomy, subject.mined, bad)):
                 yield Trial(subject.formed(text), number)
-    if not any(example.good for example in subject.examples):
+    if not has_good(subject):
         for text in filter(reachable_text, broken(ParsedCompletion(""), subject.mined)):
             yield Trial(subject.formed(text), 0)
 

@@ -81,7 +81,9 @@ def test_parts_belong_to_data_with_parts_and_skipped_completions_prove_nothing()
     assert_held(of_messages, "chat_equals_text", good=CHAT, bad=[])
     checked = subject(of_messages)
     checked.avoid([Trial(completion) for completion in CHAT])
-    assert list(find("chat_equals_text").check(checked)) == []
+    found = find("chat_equals_text")
+    assert found is not None
+    assert list(found.check(checked)) == []
 
 
 def test_a_trainers_function_is_written_for_one_form() -> None:
