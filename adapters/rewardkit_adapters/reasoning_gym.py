@@ -371,12 +371,13 @@ main()
 def main() -> None:
     """Read a request from standard input, and write the rows or the error to standard output."""
     request = json.load(sys.stdin)
-    with contextlib.redirect_stdout(io.StringIO()):  # some tasks print
+    with open(os.dup(1), "w", encoding="utf-8") as parent:
+        os.dup2(2, 1)  # some tasks print
         try:
             answer: dict[str, Any] = {"rows": _make_rows(**request)}
         except RewardDefinitionError as error:
             answer = {"error": str(error)}
-    json.dump(answer, sys.stdout)
+        json.dump(answer, parent)
 
 
 def _make_rows(name: str, options: Any, size: int, seed: int, instruction: str) -> list[dict[str, str]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.errors import RewardKitError
     from rewardkit.page.alert_report import alert_report
 
-    with contextlib.redirect_stdout(sys.stderr):  # the output of a reward is not part of the report
+    with _stdout_to_stderr():  # the output of a reward is not part of the report
         judge = _judge(options)
         report = alert_report(options.folder, reward=_reward(options.reward), judge=judge)
     values = json.dumps(report.to_dict(), indent=1)
@@ -85,6 +87,20 @@ def run(options: argparse.Namespace) -> int:
     if report.too_short:
         raise RewardKitError(report.too_short)
     return int(options.above is not None and report.strength >= options.above)
+
+
+@contextlib.contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Inside the ``with`` block, write to stderr what this process and its children print to stdout."""
+    sys.stdout.flush()
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def _reward(named: str | None) -> Reward | None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.check.variants.wrong_answers import Wrong, equal, plain, wrong_answers
+from rewardkit.check.variants.wrong_answers import Wrong, equal, may_agree, plain, wrong_answers
 
 NUMBERS = st.integers(-(10**9), 10**9).map(str) | st.decimals(-10_000, 10_000, places=3).map(str)
 TEXTS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=24)
@@ -81,6 +81,27 @@ def test_there_are_wrong_answers_to_every_gold(gold: str, value: Any) -> None:
     assert all(one.family and one.kind for one in wrong)
 
 
+SAME = (
+    ("1/2", "0.5"), ("50%", "0.5"), ("50%", "1/2"), (r"\frac{1}{2}", "0.5"), ("0.50", "½"), ("1e3", "1000"),
+    ("NYC", "New York City"), ("U.S.A.", "USA"), ("5 km", "5000 m"), ("60 min", "1 hour"), ("yes", "True"),
+    ("x + 1", "1 + x"), (r"2\sqrt{2}", r"\sqrt{8}"), ("red, blue", "blue, red"), ("March 5, 2024", "2024-03-05"),
+    ("twelve", "12"), ("B", "Paris"),
+)  # fmt: skip
+DIFFERENT = (
+    ("42", "7"), ("1/2", "3"), ("50%", "9%"), ("A", "B"), ("Paris", "Rome"), ("5 km", "9 km"), ("yes", "no"),
+    ("well-known", "open-minded"), (r"\frac{1}{2}", r"\frac{3}{1}"), ("a dog", "the cat"), ("[1, 2]", "[7, 8]"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "other"), [*SAME, *DIFFERENT])
+def test_answers_that_may_agree(answer: str, other: str) -> None:
+    for pair in ((answer, other), (other, answer)):
+        assert may_agree(*pair) is ((answer, other) in SAME)
+        assert (
+            other not in [wrong.text for wrong in wrong_answers(answer, others=[other])] or (answer, other) in DIFFERENT
+        )
+
+
 def test_honest_mistakes_come_before_tricks() -> None:
     wrong = wrong_answers("42", "42", others=["7"])
     assert wrong[0] == Wrong("97", "wrong", "another number of the same length", honest=True)
@@ -108,6 +129,7 @@ def test_honest_mistakes_come_before_tricks() -> None:
         ("1/2", "its marks replaced by letters", "1x2"),
         ("12 34", "a digit moved to its neighbor", "123 4"),
         ("select a from t where age < 30", "its comparison reversed", "select a from t where age > 30"),
+        ("The red fox 1999", "another text of the same length", "Jar jar jar 1999"),
         ("Lisbon", "its letters in a different order", "nobsiL"),
         ('{"a": 1}', "null for each value", '{"a": null}'),
     ],

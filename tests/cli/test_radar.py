@@ -14,9 +14,12 @@ from tests.page.test_rescoring import recorded
 from tests.rewards.judges.server import JudgeServer, verdict
 
 REWARDS = """
+import os
+
 import rewardkit as rk
 
 print("imported")
+os.write(1, b"imported")
 
 @rk.reward
 def anywhere(completion: str, answer: str) -> float:
@@ -60,9 +63,9 @@ def test_json_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(Path("out/alerts.json").read_text(encoding="utf-8")) == values
 
 
-def test_a_reward_scores_a_sample_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reward_scores_a_sample_again(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["radar", "runs/unwatched", "--reward", "radar_rewards.py:anywhere", "--json", "--above", "0.8"]) == 1
-    printed = capsys.readouterr()
+    printed = capfd.readouterr()
     assert "foreign" in [alert["kind"] for alert in json.loads(printed.out)["alerts"]]
     assert "imported" not in printed.out
 

@@ -77,7 +77,7 @@ class Variant:
     def breaks(self, score: TrialResult, base: TrialResult) -> bool:
         """Return whether `score`, compared with the score `base`, violates the variant's condition."""
         if self.must == "same":
-            return not score.same(base)
+            return score.tried and base.tried and not score.same(base)
         if not score.scored or not base.scored:
             return False
         size = max(1.0, abs(base.value))

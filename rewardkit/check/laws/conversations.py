@@ -12,13 +12,17 @@ from rewardkit.check.completion.parsed_completion import Span, replaced
 from rewardkit.check.laws.base import Skip, Variant, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
+from rewardkit.check.reward_under_test.sweep import has_tools
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, text_of
 from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.errors import shorten
 
-# "a calculator tool" and "multi-turn" say that a reward is for conversations; "tooling" does not.
-_AGENTS = re.compile(
-    r"(?i)\b(?:tool|agent|multi-?turn|turns of|several turn|calculator|search|browser|function call)s?\b"
+# "You may use the search tool" and "multi-turn" say that a task has tools or several turns. "Search for x" and "Which
+# tool cuts wood?" do not.
+_TOOLS = re.compile(
+    r"(?i)\b(?:(?:may|can|must|should) (?:use|call)|access to|following|available|call(?:s|ed|ing)?)\b"
+    r"[^.\n]{0,40}\btools?\b|\btool[ _]?(?:calls?|use)\b|\bfunction[ _]?calls?\b|</?tools?>|\bmulti-?turn\b|"
+    r"\bseveral turns\b"
 )
 
 
@@ -32,8 +36,8 @@ def _is_for_agents(subject: RewardUnderTest) -> None:
     needs_good(subject)
     docs = [inspect.getdoc(inspect.unwrap(binding.original)) or "" for _, binding in subject.bindings]
     prompts = [example.prompt for example in subject.examples]
-    about_agents = any(_AGENTS.search(text) for text in (*docs, *map(str, prompts)))
-    if not about_agents or not (subject.conversational or any(map(_is_chat, prompts))):
+    about_tools = has_tools(subject) or any(_TOOLS.search(text) for text in (*docs, *map(str, prompts)))
+    if not about_tools or not (subject.conversational or any(map(_is_chat, prompts))):
         raise Skip("no example is a chat, or no example shows that the task has tools or several turns")
 
 

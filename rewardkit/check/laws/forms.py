@@ -16,7 +16,7 @@ from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import anatomies, given, score_sweep
+from rewardkit.check.reward_under_test.sweep import anatomies, given, has_parts, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.check.variants.format_variants import DOTALL, FormatVariant, make_format_variants
@@ -36,11 +36,12 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
         message = {"role": "assistant"} if isinstance(trial.completion, str) else trial.completion[0]
         if message.get("tool_calls") or not text:
             continue
-        forms = {
+        forms: dict[str, Any] = {
             "as text": text,
             "as a message": [{"role": "assistant", "content": text}],
-            "as content in parts": [{**message, "content": [{"type": "text", "text": text}]}],
         }
+        if has_parts(subject):
+            forms["as content in parts"] = [{**message, "content": [{"type": "text", "text": text}]}]
         for name, completion in forms.items():
             explanation = f"scores {{base}} in its original form, but {{score}} {name}"
             yield Variant(Trial(completion, trial.example), explanation, "same", trial)

@@ -150,7 +150,9 @@ def _applies_nowhere(subject: RewardUnderTest, number: int) -> bool:
 
 
 def _too_low(subject: RewardUnderTest, score: TrialResult, lowest: float) -> str:
-    if score.outcome is not Outcome.SCORED:
+    if not score.tried:
+        return ""
+    if not score.scored:
         return f"a correct completion is {score.outcome}: {score.reason or 'no score'}"
     if any(math.isnan(value) for value in score.components.values()):
         return ""  # a part does not apply here, and the maximum of the rest is unknown

@@ -14,14 +14,14 @@ from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, atoms_of, marks
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, misread_chat, needs_good
-from rewardkit.check.reward_under_test.judgment import Judged, judged
+from rewardkit.check.reward_under_test.judgment import Judged, ignores_rows, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import given, score_sweep
+from rewardkit.check.reward_under_test.sweep import given, has_good, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import tells_apart
 from rewardkit.check.variants.other_golds import Gold, other_golds
 from rewardkit.check.variants.own_texts import own_texts, reacts
-from rewardkit.check.variants.wrong_answers import equal, plain
+from rewardkit.check.variants.wrong_answers import equal, may_agree, plain
 from rewardkit.errors import RewardKitError, shorten
 
 # "a number from 1 to 10" and "0-100" in a rubric; years such as 1990-2000 have four digits.
@@ -202,7 +202,9 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     if len(scored_pairs) < _ENOUGH:
         raise Skip("the reward scores too few completions")
     values = {round(score.value, 9) for _, score in scored_pairs if score.scored}
-    if len(values) <= 1 and not (reacts(subject) and not subject.mined.has_dots):
+    if len(values) <= 1 and not (reacts(subject) and not (subject.mined.has_dots and has_good(subject))):
+        if not has_good(subject) and _wants_something(subject):
+            raise Skip("no completion that fits its code was found: pass a correct one per example (good=, GOOD)")
         value = next(iter(values), math.nan)
         message = f"all {len(scored_pairs)} completions tried score {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [scored_pairs[0][0]])[0]
@@ -213,6 +215,12 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     yield from _idle_groups(subject, scored_pairs)
     if subject.scope == "sample":
         yield from _idle_components(subject)
+
+
+def _wants_something(subject: RewardUnderTest) -> bool:
+    """Return whether the reward may look for a text that the check cannot write."""
+    code = subject.mined
+    return bool(code.patterns or code.tags or code.texts) or all(binding.trusted for _, binding in subject.bindings)
 
 
 def _likely_reason(subject: RewardUnderTest) -> str:
@@ -244,7 +252,8 @@ def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, Trial
 def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report user-defined functions in a tree that score everything the same, even strings that their code mentions."""
     names = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
-    if len(subject.bindings) < 2 or not names:
+    # Without a correct completion, perhaps none that the component wants was tried.
+    if len(subject.bindings) < 2 or not names or not has_good(subject):
         return
     more = [Trial(subject.formed(text)) for text in own_texts(subject)]
     scores = [*(score for _, score in score_sweep(subject)), *subject.see(more)]
@@ -293,7 +302,7 @@ def _matters(subject: RewardUnderTest, column: str, values: list[object], trial:
     for value in other_cells:
         with suppress(RewardKitError):
             (other,) = subject.see([replace(trial, columns={column: value})])
-            changed = changed or not other.same(score)
+            changed = changed or (other.tried and not other.same(score))
     return changed
 
 
@@ -303,27 +312,31 @@ def _matters(subject: RewardUnderTest, column: str, values: list[object], trial:
     applies=needs_good,
     per=judged,
 )
-def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
+def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If a valid answer for another row is also rewarded for this row, the policy learns one answer for all rows.
 
     The law applies to marked answers without words, such as grids, if the reward rejects incorrect answers of the same
     form.
     """
-    anatomy, columns = right.anatomy, [example.columns for example in subject.examples]
-    bads = subject.examples[right.example].bad
+    anatomy, examples = right.anatomy, subject.examples
+    bads = examples[right.example].bad
     alike = [Trial(bad, right.example) for bad in bads if marks(text_of(bad)) == marks(anatomy.text)]
     if not subject.columns_read or not anatomy.marked or anatomy.gold or not alike or not _is_no_text(anatomy):
         return
-    trials = [
-        Trial(other.completion, right.example)
+    others = [
+        other
         for other in judged(subject)
-        if columns[other.example] != columns[right.example]
+        if examples[other.example].columns != examples[right.example].columns
         and other.anatomy.region.kind == anatomy.region.kind
         and _answer(other) != _answer(right)
     ]
-    if trials and not any(map(right.paid, subject.see(alike))):
-        message = "the correct answer to another row also scores {score} here: it is not compared with this row"
-        yield Variant(trials[0], message, twins=tuple(trials[1:]))
+    if others and not any(map(right.paid, subject.see(alike))):
+        yield None
+        ignored = (other for other in others if ignores_rows(subject, right.example, other.example))
+        trials = [Trial(other.completion, right.example) for other in ignored]
+        if trials:
+            message = "the correct answer to another row also scores {score} here: it is not compared with this row"
+            yield Variant(trials[0], message, twins=tuple(trials[1:]))
 
 
 def _answer(right: Judged) -> str:
@@ -356,7 +369,8 @@ def _values_of(subject: RewardUnderTest, column: str) -> list[object]:
     values: list[object] = []
     for example in subject.examples:
         value = example.columns.get(column)
-        if value is not None and value not in values:
+        # "1/2" and "0.5" may score the same.
+        if value is not None and value not in values and not any(may_agree(str(value), str(other)) for other in values):
             values.append(value)
     if len(values) == 1 and _is_flag(values):
         opposite = {"True": "False", "False": "True", "true": "false", "false": "true"}

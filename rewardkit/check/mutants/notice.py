@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
-from io import StringIO
 from itertools import islice
 from typing import Any, Literal
 
@@ -26,6 +24,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, result_in_row, text_of
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
+from rewardkit.check.run.output import divert_output
 from rewardkit.check.variants.format_variants import make_format_variants
 from rewardkit.errors import RewardDefinitionError, shorten
 
@@ -131,7 +130,7 @@ def noticed(
         raise RewardDefinitionError(
             f"{bound.name}: no bug can be detected without correct and incorrect completions (GOOD and BAD)"
         )
-    with redirect_stdout(StringIO()):  # the reward may print hundreds of times
+    with divert_output(lambda data: None):  # the reward may print hundreds of times
         labeled = _labeled(subject)
         pool = [*(trial for trial, _ in labeled), *sweep(subject)]
     before, pool = _original(bound.name, subject, pool, given_trials, len(labeled))

@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from rewardkit.check.mutants.sites import Site, called, calls_re, number, operator_of
@@ -97,34 +97,39 @@ _EACH = 3
 
 def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
     """Return up to three texts per pattern, or none if Hypothesis is missing or cannot read the pattern."""
-    return [text for pattern in patterns for text in _matching_texts(pattern, seed)]
+    return [text for pattern in patterns for text in drawn(partial(_of_pattern, pattern), _EACH, seed)]
 
 
-def _matching_texts(pattern: str, seed: int) -> Iterator[str]:
+def _of_pattern(pattern: str) -> Any:
+    from rewardkit.check.variants.strategies.texts import pattern_texts
+
+    return pattern_texts(re.compile(pattern))
+
+
+def drawn(make: Callable[[], Any], most: int, seed: int = 0) -> list[str]:
+    """Return up to `most` texts from the strategy that `make` returns, or none if Hypothesis is missing or fails."""
     texts: list[str] = []
     try:
         with preserved_rng(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _collect(re.compile(pattern), seed, texts)
-    except Exception:  # Hypothesis cannot generate texts for the pattern
-        return
-    yield from dict.fromkeys(texts)
+            _collect(make(), most, seed, texts)
+    except Exception:  # Hypothesis cannot generate texts
+        return []
+    return list(dict.fromkeys(texts))
 
 
-def _collect(pattern: re.Pattern[str], seed: int, texts: list[str]) -> None:
+def _collect(strategy: Any, most: int, seed: int, texts: list[str]) -> None:
     from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
-
-    from rewardkit.check.variants.strategies.texts import pattern_texts
 
     @seeded(seed)
     @settings(
-        max_examples=_EACH,
+        max_examples=most,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
         deadline=None,
     )
-    @given(pattern_texts(pattern))
+    @given(strategy)
     def collect(text: str) -> None:
         # Arbitrary: long matches are mostly repetitions of short ones.
         if len(text) <= 200:

@@ -26,7 +26,7 @@ from rewardkit.check.reward_under_test.sweep import anatomies, given, score_swee
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.episodes.messages import answering, has_calls
 from rewardkit.check.variants.values import value_of, values_in
-from rewardkit.check.variants.wrong_answers import Wrong, equal, plain, wrong_answers
+from rewardkit.check.variants.wrong_answers import Wrong, equal, may_agree, plain, wrong_answers
 
 _NO_ANSWER = "I could not find it."
 
@@ -104,13 +104,13 @@ def judged(subject: RewardUnderTest) -> list[Judged]:
 
 
 def _judge_completions(subject: RewardUnderTest) -> Iterator[Judged]:
-    golds = [anatomy.gold for number in range(len(subject.examples)) for anatomy in anatomies(subject, number)[:1]]
+    firsts = [anatomy for number in range(len(subject.examples)) for anatomy in anatomies(subject, number)[:1]]
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in list(zip(example.good, anatomies(subject, number), strict=True))[:2]:
             score = subject.see([Trial(completion, number)])[0]
             if not score.scored or not _earns(subject, number, score.value):
                 continue  # the completion scores nothing, which another law reports
-            other_golds = [gold for gold in golds if gold and gold != anatomy.gold]
+            other_golds = [other.gold for other in firsts if other.gold and not _accepts(anatomy.value, other)]
             yield _judge_completion(
                 subject, number, completion, anatomy, score, tuple(_certainly_wrong(anatomy, other_golds))
             )
@@ -167,7 +167,7 @@ def _judge_completion(
     # rejected.
     judges = any(as_long) if as_long else bool(scored) and _most(rejected for _, rejected in scored)
     if not anatomy.gold or not honest:
-        judges = any(not first.paid(candidate) for candidate in foreign(subject, number, completion))
+        judges = _tells_rows_apart(subject, first)
     return replace(first, judges=judges)
 
 
@@ -180,16 +180,30 @@ def _most(rejected: Iterable[bool]) -> bool:
     return sum(listed) * 3 > len(listed) * 2
 
 
-def foreign(subject: RewardUnderTest, number: int, completion: object) -> list[TrialResult]:
-    """Score completions that are correct for other examples with other gold answers, and return the results."""
-    trials = foreign_trials(subject, number, completion)
-    return subject.see(trials)
-
-
 def foreign_trials(subject: RewardUnderTest, number: int, completion: object) -> list[Trial]:
     """Return completions that are correct for other examples and certainly incorrect for this one."""
+    return [
+        trial
+        for other, trial, gold in _foreign(subject, number, completion)
+        if gold or ignores_rows(subject, number, other)
+    ]
+
+
+def _tells_rows_apart(subject: RewardUnderTest, first: Judged) -> bool:
+    """Return whether the correct completion of another example scores lower here than there."""
+    for other, trial, _ in _foreign(subject, first.example, first.completion):
+        here, there = subject.see([trial, replace(trial, example=other)])
+        if here.scored and there.scored and here.value < there.value - EQUAL and not first.paid(here):
+            return True
+    return False
+
+
+def _foreign(subject: RewardUnderTest, number: int, completion: object) -> Iterator[tuple[int, Trial, str]]:
+    """Yield (number of another example, its completion for this example, its gold answer if it has one).
+
+    Completions that contain this example's gold answer, or an answer that may be the same, are left out.
+    """
     own_example = subject.examples[number]
-    trials = []
     for other, example in enumerate(subject.examples):
         if other == number or example.columns == own_example.columns:
             continue
@@ -201,13 +215,42 @@ def foreign_trials(subject: RewardUnderTest, number: int, completion: object) ->
             own_anatomy = anatomy_of(text, own_example.columns, subject.columns_read)
             if other_anatomy.gold and (
                 other_anatomy.column not in own_example.columns
-                or own_example.columns[other_anatomy.column] == other_anatomy.value
+                or _accepts(own_example.columns[other_anatomy.column], other_anatomy)
             ):
                 continue
             if own_anatomy.places and own_anatomy.column == other_anatomy.column:
                 continue  # the text also contains the gold answer of this example
-            trials.append(Trial(good, number))
-    return trials
+            yield other, Trial(good, number), other_anatomy.gold
+
+
+def _accepts(value: Any, other: ParsedCompletion) -> bool:
+    """Return whether an answer that is correct for another example may also be correct for the column's `value`."""
+    values = value if isinstance(value, (list, tuple, set)) else [value]
+    return value == other.value or any(
+        may_agree(str(item), gold) for item in values for gold in (other.gold, str(other.value))
+    )
+
+
+def ignores_rows(subject: RewardUnderTest, number: int, other_number: int) -> bool:
+    """Return whether the reward never looks at the texts and lists in which two examples differ.
+
+    If it does, a completion that it accepts for both examples may be correct for both.
+    """
+    columns, other_columns = (subject.examples[row].columns for row in (number, other_number))
+    contents = [name for name, value in columns.items() if other_columns.get(name) != value and _is_content(value)]
+    if not contents:
+        return False
+    completions = [trial.completion for trial in given(subject)]
+    for right in anatomies(subject, number)[:1] if subject.columns_read else ():
+        # Small numbers, which are often the border between correct and incorrect answers.
+        completions += [subject.formed(right.with_region(str(border))) for border in range(-1, 21) if right.marked]
+    pairs = [subject.see([Trial(completion, row) for row in (number, other_number)]) for completion in completions]
+    return all(first.same(second) for first, second in pairs)
+
+
+def _is_content(value: Any) -> bool:
+    """Return whether a column's value can describe the task. A number, flag, or word is often only a setting."""
+    return isinstance(value, (list, tuple, dict)) or (isinstance(value, str) and len(re.findall(r"\w+", value)) > 1)
 
 
 def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] | None:

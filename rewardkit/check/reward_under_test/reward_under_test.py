@@ -193,8 +193,8 @@ class RewardUnderTest:
         return int(self._longest) if math.isfinite(self._longest) else 0
 
     def skips(self, trial: Trial) -> bool:
-        """Return whether a completion is skipped because it is too long for a slow reward."""
-        return len(text_of(trial.completion)) > self._longest
+        """Return whether a completion is skipped: it is too long for a slow reward, or the reward hung or crashed."""
+        return len(text_of(trial.completion)) > self._longest or _key(trial)[:-1] in self._avoided
 
     @property
     def lost(self) -> bool:

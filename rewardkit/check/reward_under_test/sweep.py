@@ -11,6 +11,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.broken_texts import broken
 from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
+from rewardkit.check.variants.written_completions import written_completions
 from rewardkit.check.variants.wrong_answers import wrong_answers
 
 # Reach: the completions that a model and trainer can produce from the given data.
@@ -24,7 +25,7 @@ def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
     """Return the message shapes that a trainer passes for the given data, by description."""
     if not has_messages(subject):
         return {}
-    names = (*(_NEEDS_TOOLS if _has_tools(subject) else ()), *(_NEEDS_PARTS if _has_parts(subject) else ()))
+    names = (*(_NEEDS_TOOLS if has_tools(subject) else ()), *(_NEEDS_PARTS if has_parts(subject) else ()))
     return {name: SHAPES[name] for name in names}
 
 
@@ -50,14 +51,16 @@ def has_messages(subject: RewardUnderTest) -> bool:
     return subject.conversational or any(isinstance(example.prompt, list) for example in subject.examples)
 
 
-def _has_tools(subject: RewardUnderTest) -> bool:
+def has_tools(subject: RewardUnderTest) -> bool:
+    """Return whether the given data has tools, calls, or completions of several messages."""
     messages = [*_messages(_given_completions(subject)), *_messages(example.prompt for example in subject.examples)]
     several = any(len(completion) > 1 for completion in _given_completions(subject) if isinstance(completion, list))
     called = any(message.get("tool_calls") or message.get("role") == "tool" for message in messages)
     return several or called or any("tools" in example.columns for example in subject.examples)
 
 
-def _has_parts(subject: RewardUnderTest) -> bool:
+def has_parts(subject: RewardUnderTest) -> bool:
+    """Return whether a given completion has content in parts."""
     # Trainers pass the content of a completion as text, also if the prompts have images.
     return any(isinstance(message.get("content"), list) for message in _messages(_given_completions(subject)))
 
@@ -114,7 +117,12 @@ def _matters(subject: RewardUnderTest, trial: Trial, anatomy: ParsedCompletion) 
     wrong = [candidate.text for candidate in wrong_answers(anatomy.gold) if candidate.honest][:3]
     trials = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
     right, *scores = subject.see([trial, *trials])
-    return any(not candidate.same(right) for candidate in scores)
+    return any(right.tried and candidate.tried and not candidate.same(right) for candidate in scores)
+
+
+def has_good(subject: RewardUnderTest) -> bool:
+    """Return whether any correct completion was given."""
+    return any(example.good for example in subject.examples)
 
 
 def given(subject: RewardUnderTest) -> list[Trial]:
@@ -147,6 +155,8 @@ def beyond_reach(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult, str
 
 def _sweep(subject: RewardUnderTest) -> Iterator[Trial]:
     yield from given(subject)
+    if not has_good(subject):
+        yield from (Trial(subject.formed(text)) for text in written_completions(subject))
     for shape in reachable_shapes(subject).values():
         yield Trial(shape, 0)
     for number in range(min(len(subject.examples), _EXAMPLES)):
@@ -160,7 +170,7 @@ def _sweep(subject: RewardUnderTest) -> Iterator[Trial]:
         for anatomy in anatomies(subject, number)[:2]:
             for text in filter(reachable_text, broken(anatomy, subject.mined, bad)):
                 yield Trial(subject.formed(text), number)
-    if not any(example.good for example in subject.examples):
+    if not has_good(subject):
         for text in filter(reachable_text, broken(ParsedCompletion(""), subject.mined)):
             yield Trial(subject.formed(text), 0)
 

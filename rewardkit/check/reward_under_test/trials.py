@@ -76,6 +76,11 @@ class TrialResult:
         return self.outcome is Outcome.SCORED
 
     @property
+    def tried(self) -> bool:
+        """Whether the reward was called. The check skips completions on which it is slow, or on which it hung."""
+        return self.outcome is not Outcome.SKIPPED
+
+    @property
     def note(self) -> str:
         return "; ".join(f"{name}: {note}" for name, note in self.notes.items() if note)
 

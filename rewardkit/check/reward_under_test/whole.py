@@ -80,7 +80,14 @@ def same_scores(scores: Sequence[TrialResult], other_scores: Sequence[TrialResul
 
 def first_difference(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> int | None:
     """Return the first row whose scores differ, or None. `other_scores` may be longer."""
-    return next((row for row, score in enumerate(scores) if not score.same(other_scores[row], 1e-6)), None)
+    return next(
+        (
+            row
+            for row, (score, other) in enumerate(zip(scores, other_scores, strict=False))
+            if score.tried and other.tried and not score.same(other, 1e-6)
+        ),
+        None,
+    )
 
 
 def prepend_words(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Trial]:

@@ -16,10 +16,18 @@ from itertools import islice
 from typing import Any
 
 from rewardkit.check.completion.parsed_completion import as_number, parsed_json
-from rewardkit.check.variants.values import value_of
+from rewardkit.check.variants.values import value_of, values_in
 
 PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
+_OF_LENGTH = {
+    len(pair[0]): pair
+    for pair in (
+        ("a", "i"), ("ox", "we"), ("jar", "cup"), ("lamp", "rope"), ("chair", "plant"), ("banana", "window"),
+        ("blanket", "kitchen"), ("mountain", "sandwich"), ("furniture", "orchestra"), ("helicopter", "dictionary"),
+    )
+}  # fmt: skip
+"""Two words of each length."""
 _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
@@ -84,7 +92,7 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
     else:
         yield from _wrong_texts(gold)
     for other in other_golds:
-        if not _overlap(other, gold):
+        if not (_overlap(other, gold) or may_agree(other, gold)):
             yield Wrong(other, "wrong", "another example's gold answer", honest=True)
     # A mark between letters or digits, as in "a.b" and "12-13": in a pattern, a period matches any character.
     if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
@@ -160,7 +168,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     for word in _WORDS:
         if not _overlap(word, gold):
             yield Wrong(word, "wrong", "another text", honest=True)
-    filler = (_WORDS[0] * (size // len(_WORDS[0]) + 1))[:size]
+    filler = _in_shape_of(gold)
     if size > 1 and not _overlap(filler, gold):
         yield Wrong(filler, "wrong", "another text of the same length", honest=True)
     # Half of a shorter text may be right by chance.
@@ -175,6 +183,17 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     # With fewer words, the first one may be right by chance.
     if len(words) >= 4:
         yield Wrong(words[0], "prefix", "the first word")
+
+
+def _in_shape_of(gold: str) -> str:
+    """Return other words with the lengths, capitals, and marks of a text, so that only the words can be wrong."""
+
+    def other(word: re.Match[str]) -> str:
+        size = len(word[0])
+        candidates = [text for text in _OF_LENGTH.get(size, ()) if text != word[0].lower()]
+        return _cased((candidates or [("banana" * size)[:size]])[0], word[0])
+
+    return re.sub(r"[^\W\d_]+", other, gold)
 
 
 def _wrong_literals(gold: str) -> Iterator[Wrong]:
@@ -352,6 +371,50 @@ def equal(answer: str, other_answer: str) -> bool:
     return (
         plain(answer) == plain(other_answer) and bool(plain(other_answer))
     ) or answer.strip() == other_answer.strip()
+
+
+_TRUTHS = (frozenset(("yes", "true", "correct", "y", "t", "1")), frozenset(("no", "false", "incorrect", "n", "f", "0")))
+_UNITS = re.compile(r"-?[\d.,/]+(?:e-?\d+)?\s?([^\W\d_]+|°\w?|%|[$€£¥])\.?")
+"""Matches a number with its unit: ``5 km``, ``50%``. Numbers with different units may be the same quantity."""
+_FORMULA = re.compile(
+    r"\\(?![dt]?frac\b)[a-z]+|\^|[²³√π]|\b(?:sqrt|pi)\b|(?:\d|\b[a-z]|\))(?:\s?[+*×÷=<>]\s?|\s-\s|/)(?:\d|[a-z]\b|\()"
+)
+"""Matches formulas, which have many notations: ``2^3``, ``\\sqrt{8}``, ``x + 1``. Fractions are compared by value."""
+
+
+def may_agree(answer: str, other_answer: str) -> bool:
+    """Return whether two answers may be the same, in other words or notation, so that neither proves the other wrong.
+
+    ``may_agree("50%", "1/2")``, ``may_agree("NYC", "New York City")``, and ``may_agree("12", "twelve")`` are True.
+    """
+    if equal(answer, other_answer):
+        return True
+    pair = (answer.strip().lower(), other_answer.strip().lower())
+    values = [set(values_in(text)) for text in pair]
+    if all(value_of(text.rstrip("%")) is not None for text in pair):
+        return any(abs(first - second) <= abs(second) / 2 for first in values[0] for second in values[1])
+    if _overlap(*pair) or any(pair[0] in truth and pair[1] in truth for truth in _TRUTHS):
+        return True
+    first_unit, second_unit = map(_UNITS.fullmatch, pair)
+    if first_unit and second_unit and first_unit[1] != second_unit[1]:
+        return True
+    if any(map(_FORMULA.search, pair)) or values[0] & values[1]:  # such as two notations of a date
+        return True
+    words = [re.findall(r"[^\W_]+", text) for text in pair]
+    initials = ["".join(word[0] for word in texts) for texts in words]
+    return (
+        sorted(words[0]) == sorted(words[1])
+        or plain(pair[0]) == initials[1]
+        or plain(pair[1]) == initials[0]
+        or any(_may_spell(*texts) for texts in (pair, pair[::-1]))
+        # The letter or number of an option and the option's text.
+        or any(len(plain(text)) == 1 and len(plain(other)) > 1 for text, other in (pair, pair[::-1]))
+    )
+
+
+def _may_spell(number: str, other: str) -> bool:
+    """Return whether the second text may be the number in words, such as "twelve", "a dozen", or "XII"."""
+    return value_of(number) is not None and not any(character.isdigit() for character in other)
 
 
 def plain(text: str) -> str:

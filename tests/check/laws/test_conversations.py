@@ -133,8 +133,21 @@ def test_where_they_do_not_apply(law: str, reason: str) -> None:
     assert_skipped(tagged_number, law, "no correct completions", good=[])
 
 
-def test_a_chat_without_tools_has_one_message() -> None:
-    rows = [{**row, "prompt": row["prompt"][1:]} for row in CHAT["examples"]]
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "",
+        "Search for the word. ",
+        "Which tool cuts wood? ",
+        "A travel agent asks: ",
+        "Use no calculator. ",
+        "My power tools: ",
+    ],
+)
+def test_a_chat_without_tools_has_one_message(request_text: str) -> None:
+    rows = [{**row, "prompt": answered(request_text + row["prompt"][1]["content"])} for row in CHAT["examples"]]
+    for row in rows:
+        row["prompt"][0]["role"] = "user"
     for law, reward in (("the_last_message_counts", first_words), ("only_the_assistant_is_paid", any_message)):
         assert_skipped(reward, law, "no example shows that the task has tools", **{**CHAT, "examples": rows})
 

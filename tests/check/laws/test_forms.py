@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.check.laws import find
+from rewardkit.check.reward_under_test.trials import Trial
 from tests.check.rewards import (
     GOOD,
     assert_held,
@@ -16,6 +18,7 @@ from tests.check.rewards import (
     closeness,
     number,
     shortest,
+    subject,
     tagged_number,
     tree,
 )
@@ -63,10 +66,24 @@ def of_messages(messages: list[dict[str, Any]], answer: str) -> float:
 
 def test_a_form_that_is_paid_otherwise() -> None:
     assert_skipped(1.0 * rk.from_trl(of_text_or_chat), "chat_equals_text", "one of the two forms")
-    (found,) = broken(of_messages, "chat_equals_text")
+    in_parts = [
+        [{**messages[0], "content": [{"type": "text", "text": text}]}]
+        for messages, text in zip(CHAT, GOOD, strict=True)
+    ]
+    (found,) = broken(of_messages, "chat_equals_text", good=[*zip(CHAT, in_parts, strict=True)])
     assert found.score == 0.0
     assert isinstance(found.completion, list)
     assert "0 as content in parts" in found.why
+
+
+def test_parts_belong_to_data_with_parts_and_skipped_completions_prove_nothing() -> None:
+    assert_held(of_messages, "chat_equals_text")
+    assert_held(of_messages, "chat_equals_text", good=CHAT, bad=[])
+    checked = subject(of_messages)
+    checked.avoid([Trial(completion) for completion in CHAT])
+    found = find("chat_equals_text")
+    assert found is not None
+    assert list(found.check(checked)) == []
 
 
 def test_a_trainers_function_is_written_for_one_form() -> None:

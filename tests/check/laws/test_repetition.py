@@ -56,7 +56,8 @@ def says_so(completion: str) -> float:
 
 
 def place_in_a_set(completions: list[str], **kwargs: Any) -> list[float]:
-    """The order of a set of texts is another in every process."""
+    """The order of a set of texts is another in every process, in which the function also prints bytes."""
+    os.write(1, b"\x80\x04\xff\n")
     scores = []
     for text in completions:
         words = list(set(re.findall(r"\w+", text)))

@@ -58,6 +58,14 @@ def test_a_bug_that_they_do_not_show_is_missed_with_a_completion_that_would(tmp_
     assert [one.fate for one in tried(tmp_path / "taught.py", taught, "dropped_flag").verdicts] == ["noticed"]
 
 
+def test_a_reward_may_write_bytes_to_stdout(tmp_path: Path) -> None:
+    writing = REWARD.replace("import re", "import re, sys").replace(
+        "def one(text, gold):", 'def one(text, gold):\n        sys.stdout.buffer.write(b"\\x80")'
+    )
+    found = tried(tmp_path / "writing.py", writing, "dropped_flag")
+    assert [one.fate for one in found.verdicts] == ["missed"]
+
+
 def test_a_change_without_effect_is_no_bug(tmp_path: Path) -> None:
     source = REWARD.replace("float(found", "max(float(found").replace("== gold)", "== gold), -1.0)")
     assert [one.fate for one in tried(tmp_path / "same.py", source, "unlimited").verdicts] == ["unchanged"]
