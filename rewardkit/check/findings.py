@@ -15,6 +15,7 @@ from typing import Any, Literal
 from rewardkit.batch.table_text import visible
 from rewardkit.errors import shorten, shorten_line
 from rewardkit.tree.reward import Reward
+from rewardkit.tree.scripts import loader_of
 
 # Advice: the next step after a finding, in one sentence.
 
@@ -129,13 +130,17 @@ def imports_of(reward: Any) -> str:
     location = _import_location(reward)
     if location is not None:
         module, name = location
+        loader = loader_of(sys.modules[module])
+        if loader is not None:  # an import by name would run the whole script
+            target = f"{loader.script.path}:{name}"
+            return f"from rewardkit.tree.loading import load; reward = load({target!r})[0].reward"
         return f"from {module} import {name}" + ("" if name == "reward" else " as reward")
     if not isinstance(reward, Sequence) or isinstance(reward, str) or not reward:
         return ""
     locations = [_import_location(entry) for entry in reward]
     modules: dict[str, list[str]] = {}
     for entry in locations:
-        if entry is None:
+        if entry is None or loader_of(sys.modules[entry[0]]) is not None:
             return ""
         modules.setdefault(entry[0], []).append(entry[1])
     lines = [f"from {module} import {', '.join(dict.fromkeys(names))}" for module, names in modules.items()]

@@ -110,8 +110,8 @@ def run(options: argparse.Namespace) -> int:
     # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
     all_targets = [targets_of(target, **_options(options)) for target in options.targets]
     for targets in all_targets:
-        if any(targets.kinds):
-            print(f"{targets}\n", flush=True)
+        if listed := str(targets):
+            print(f"{listed}\n", flush=True)
     bound = [reward for targets in all_targets for reward in targets.bound]
     left_out = [omission for targets in all_targets for omission in targets.left_out]
     sections: list[Section] = []
@@ -142,11 +142,14 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
     from rewardkit.check.mutants.mutants import mutants
     from rewardkit.check.mutants.notice import noticed
     from rewardkit.errors import RewardDefinitionError
-    from rewardkit.tree.loading import path_of, split
+    from rewardkit.tree.loading import load_module, path_of, split
+    from rewardkit.tree.scripts import loader_of
 
-    source, _ = split(target)
+    source, name = split(target)
     path = path_of(source)
-    bugs = mutants(path.read_text(encoding="utf-8"), of=bound.name, path=str(path))
+    loader = loader_of(load_module(source, name))
+    text = path.read_text(encoding="utf-8") if loader is None else loader.source
+    bugs = mutants(text, of=bound.name, path=str(path))
     with _progress(f"{bound.name} with {len(bugs)} bugs, one at a time", math.inf) as on_progress:
         try:
             return str(noticed(bound, bugs, lambda number: on_progress(str(bugs[number]), number, len(bugs))))

@@ -7,7 +7,8 @@ all public rewards in a module. The module may also define constants that contai
     GOOD = ["<answer>42</answer>"]
     CLOSENESS_BAD = ["<answer>41</answer>"]             # only for `closeness`
 
-See `CONSTANTS` for the other options of `check_reward` that a module may define.
+See `CONSTANTS` for the other options of `check_reward` that a module may define. From a script that trains, or from a
+notebook, only the rewards and what they need are loaded (see `scripts`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Any, Literal
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.tree.conversion import is_plain
 from rewardkit.tree.reward import Reward
+from rewardkit.tree.scripts import Script, load_script, loader_of
 
 # Candidates: the objects in a module that count as rewards, and the reasons why similar ones are left out.
 
@@ -179,6 +181,7 @@ class Loaded:
         kind: the kind of object; empty if the reward was requested by name.
         left_out: the reason why it is not a public reward, or an empty string if it is one.
         misnamed: variables that would be check constants if their names were in capitals: ``("examples",)``.
+        skipped: a line about the statements of a script that were not run, or "".
     """
 
     name: str
@@ -187,6 +190,7 @@ class Loaded:
     kind: Kind = ""
     left_out: str = ""
     misnamed: tuple[str, ...] = ()
+    skipped: str = ""
 
 
 def load(target: str) -> list[Loaded]:
@@ -209,10 +213,16 @@ def survey(target: str) -> list[Loaded]:
             excluded.
     """
     source, name = split(target)
-    module = load_module(source)
+    module = load_module(source, name)
+    loader = loader_of(module)
+    skipped = loader.skipped if loader is not None else ""
+    misnamed = _misnamed(module)
     if name:
-        return [Loaded(name, _named(module, name, source), constants_of(module, name), misnamed=_misnamed(module))]
+        value, constants = _named(module, name, source), constants_of(module, name)
+        return [Loaded(name, value, constants, misnamed=misnamed, skipped=skipped)]
     module_candidates = candidates(module)
+    missing = {} if loader is None else {reward: loader.script.missing(reward) for reward in loader.script.rewards()}
+    module_candidates += [Candidate(reward, None, "TRL function", why) for reward, why in missing.items() if why]
     if all(candidate.left_out for candidate in module_candidates):
         listed = "; ".join(f"{candidate.name}: {candidate.left_out}" for candidate in module_candidates)
         reason = (
@@ -226,7 +236,8 @@ def survey(target: str) -> list[Loaded]:
             constants_of(module, candidate.name),
             candidate.kind,
             candidate.left_out,
-            _misnamed(module),
+            misnamed,
+            skipped,
         )
         for candidate in module_candidates
     ]
@@ -244,19 +255,24 @@ def split(target: str) -> tuple[str, str]:
 
 def is_file(source: str) -> bool:
     """Return whether `source` is the path of a file rather than the name of a module."""
-    return source.endswith(".py") or "/" in source or "\\" in source
+    return source.endswith((".py", ".ipynb")) or "/" in source or "\\" in source
 
 
-def load_module(source: str) -> ModuleType:
+def load_module(source: str, name: str = "") -> ModuleType:
     """Import a module by its name or the path of its file.
 
+    Args:
+        source: the module or file. From a script that trains, or from a notebook, only the rewards are loaded.
+        name: the only reward to load from a script.
+
     Raises:
-        RewardDefinitionError: the module does not exist, or its import raised an error; the message shows where.
+        RewardDefinitionError: the module does not exist, its import raised an error, or the reward needs a statement of
+            a script that is not run; the message shows where.
     """
     path = path_of(source)
     if is_file(source):
-        return _imported(source, lambda: _from_file(path))
-    return _imported(source, lambda: importlib.import_module(source))
+        return _imported(source, lambda: _from_file(path, name))
+    return _imported(source, lambda: _from_name(source, path, name))
 
 
 def path_of(source: str) -> Path:
@@ -300,6 +316,8 @@ def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
             for frame in traceback.extract_tb(error.__traceback__)
             if "importlib" not in frame.filename and not is_installed(Path(frame.filename))
         ]
+        if isinstance(error, RewardDefinitionError) and not user_frames:
+            raise
         where = f" ({user_frames[-1].filename}, line {user_frames[-1].lineno})" if user_frames else ""
         raise RewardDefinitionError(
             f"{source} cannot be imported: {type(error).__name__}: {shorten(str(error))}{where}"
@@ -317,23 +335,53 @@ def place_of(path: Path) -> tuple[str, Path]:
     return ".".join(names), folder
 
 
-def _from_file(path: Path) -> ModuleType:
+def _from_file(path: Path, reward: str) -> ModuleType:
     """Import a file under its full module name, so that its functions can be pickled."""
     name, folder = place_of(path)
+    if path.suffix == ".ipynb":
+        name = f"{name}_notebook"
     loaded_module = sys.modules.get(name)
-    if loaded_module is not None and _file_of(loaded_module) == path:
+    is_loaded = loaded_module is not None and _file_of(loaded_module) == path
+    if loaded_module is not None and is_loaded and loader_of(loaded_module) is None:
         return loaded_module
     _look_in(folder)
     if loaded_module is None and all(part.isidentifier() for part in name.split(".")):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path:
-            return importlib.import_module(name)
-    return _under_another_name(path)
+            return _without_training(path, reward, name, lambda: importlib.import_module(name))
+    if not is_loaded:
+        name = re.sub(r"\W", "_", f"rewardkit_loaded_{path.stem}")
+    return _without_training(path, reward, name, lambda: _under_another_name(path, name))
 
 
-def _under_another_name(path: Path) -> ModuleType:
+def _from_name(source: str, path: Path, reward: str) -> ModuleType:
+    if (source in sys.modules and loader_of(sys.modules[source]) is None) or is_installed(path):
+        return importlib.import_module(source)
+    return _without_training(path, reward, source, lambda: importlib.import_module(source))
+
+
+def _without_training(path: Path, reward: str, name: str, load: Callable[[], ModuleType]) -> ModuleType:
+    """Import a module, but from a script that trains or lacks a package, only the reward (or all rewards)."""
+    try:
+        is_script = path.suffix in (".py", ".ipynb") and path.stem != "__init__"
+        script = Script(path, _is_constant) if is_script else None
+    except SyntaxError:  # the import reports it
+        script = None
+    rewards = [reward] if reward else []
+    if script is not None and not reward:
+        rewards = [name for name in script.rewards() if not script.missing(name)]
+    if script is None or not script.trains:
+        try:
+            return load()
+        except ImportError:
+            # The package may be needed for the training only.
+            if script is None or not rewards:
+                raise
+    return load_script(script, rewards, name)
+
+
+def _under_another_name(path: Path, name: str) -> ModuleType:
     """Import a file whose name is already taken by another module."""
-    name = f"rewardkit_loaded_{path.stem}".replace("-", "_").replace(".", "_")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise RewardDefinitionError(f"{path} is not a Python file")
@@ -359,7 +407,11 @@ def _named(module: ModuleType, name: str, source: str) -> Any:
         if not hasattr(value, part):
             reward_names = [candidate.name for candidate in candidates(module) if not candidate.left_out]
             hint = f" Its rewards: {', '.join(reward_names)}" if reward_names else ""
-            raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{hint}")
+            loader = loader_of(module)
+            names = (
+                vars(module) if loader is None else {name for item in loader.script.statements for name in item.binds}
+            )
+            raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, names)}{hint}")
         value = getattr(value, part)
     return value
 

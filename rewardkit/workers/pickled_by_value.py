@@ -9,16 +9,20 @@ from __future__ import annotations
 import inspect
 import io
 import pickle
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, final
 
+BY_VALUE = {"__main__"}
+"""The names of the modules whose functions and classes are sent by value, because an import would run a script."""
+
 
 def importable(function: Callable[..., Any]) -> bool:
     """Return whether another process can import `function` without running your script again."""
-    return getattr(inspect.unwrap(function), "__module__", None) != "__main__"
+    return getattr(inspect.unwrap(function), "__module__", None) not in BY_VALUE
 
 
 @final
@@ -45,12 +49,15 @@ def _unpacked(function: bytes) -> Callable[..., Any]:
 
 
 def packed(value: object) -> bytes:
-    """Return `value` pickled, together with the functions and classes in ``__main__`` that it refers to."""
+    """Return `value` pickled, together with the functions and classes in scripts (`BY_VALUE`) that it refers to."""
     with suppress(Exception):
         by_name = pickle.dumps(value)
-        if b"__main__" not in by_name:
+        if not any(name.encode() in by_name for name in BY_VALUE):
             return by_name
     import cloudpickle
+
+    for name in BY_VALUE & set(sys.modules) - {"__main__"}:
+        cloudpickle.register_pickle_by_value(sys.modules[name])
 
     class ByValue(cloudpickle.Pickler):  # type: ignore[misc]
         """A pickler that sends a script's reward with its function; pickle would send only the function's name."""

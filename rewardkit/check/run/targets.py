@@ -59,6 +59,7 @@ class Targets:
         kinds: the kind of each reward in `bound`, or "" if the target names the reward.
         left_out: the candidates that are not checked.
         misnamed: lists in the module that need a name in capitals to be used by the check.
+        skipped: a line about the statements of a script that were not run, or "".
     """
 
     target: str
@@ -66,15 +67,20 @@ class Targets:
     kinds: tuple[str, ...]
     left_out: tuple[LeftOut, ...] = ()
     misnamed: tuple[str, ...] = ()
+    skipped: str = ""
 
     def __str__(self) -> str:
         """Return a list of the candidates, followed by the definition of a candidate."""
+        if not any(self.kinds):  # the target names the reward
+            return self.skipped
         rows = [(candidate.name, kind) for candidate, kind in zip(self.bound, self.kinds, strict=True)]
         rows += [(candidate.name, f"excluded: {candidate.reason}") for candidate in self.left_out]
         width = max(len(name) for name, _ in rows)
         count = f"{len(rows)} candidate{'' if len(rows) == 1 else 's'}, {len(self.bound)} to check"
         listed = (f"  {name:<{width}}  {status}" for name, status in rows)
-        return "\n".join([f"{self.target}: {count}", *listed, f"{WHAT}.", *stub_of(self.left_out, self.misnamed)])
+        skipped = [self.skipped] if self.skipped else []
+        stub = stub_of(self.left_out, self.misnamed)
+        return "\n".join([f"{self.target}: {count}", *listed, *skipped, f"{WHAT}.", *stub])
 
 
 def stub_of(left_out: Sequence[LeftOut], misnamed: Sequence[str] = ()) -> list[str]:
@@ -115,9 +121,13 @@ def targets_of(target: str, **options: Any) -> Targets:
     """
     candidates = survey(target)
     if not candidates[0].kind:
-        return Targets(target, (bound_with(candidates[0], **options),), ("",))
+        return Targets(target, (bound_with(candidates[0], **options),), ("",), skipped=candidates[0].skipped)
     bound: list[tuple[Loaded, BoundReward]] = []
-    left_out = [LeftOut(candidate.name, candidate.left_out) for candidate in candidates if candidate.left_out]
+    left_out = [
+        LeftOut(candidate.name, candidate.left_out, certain=candidate.reward is None)
+        for candidate in candidates
+        if candidate.left_out
+    ]
     for candidate in candidates:
         if not candidate.left_out:
             bound_reward = _bind_candidate(candidate, options)
@@ -139,6 +149,7 @@ def targets_of(target: str, **options: Any) -> Targets:
         tuple(candidate.kind for candidate, _ in bound),
         tuple(left_out),
         candidates[0].misnamed,
+        candidates[0].skipped,
     )
 
 
