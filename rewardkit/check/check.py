@@ -200,7 +200,7 @@ def check_reward(
                 break
             left = started + budget - time.monotonic()
             part_report = checked(part, left / (len(parts) - number), part.reward, todo)
-            results.append(unrepeated(part_report, results[0].findings, "as shown above, for the sum"))
+            results.append(unrepeated(part_report, results[:1], "as shown above, for the sum"))
         # The time that a component did not need goes to the laws that were not finished.
         for number, (report, tested) in enumerate(zip(results, [subject, *parts], strict=False)):
             late = {result.law: result for result in cut_short(report.results)}
@@ -215,7 +215,7 @@ def check_reward(
             merged |= {result.law: continued(merged[result.law], result) for result in again.results}
             seconds, printed = report.seconds + again.seconds, report.printed or again.printed
             whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed)
-            results[number] = unrepeated(whole, results[0].findings, "as shown above, for the sum") if number else whole
+            results[number] = unrepeated(whole, results[:1], "as shown above, for the sum") if number else whole
     total_report, *of_parts = results
     if regressions is not None:
         from rewardkit.check.exploits.regressions import save

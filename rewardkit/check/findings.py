@@ -247,6 +247,7 @@ class Finding:
         of_data: whether the data, rather than the reward, is at fault.
         lead: whether this is evidence that a person must judge, rather than a fault.
         correct: the correct completion with which `completion` was compared, or None.
+        correct_score: the score of `correct`, or None if there is none.
         environment: the name of the environment in which the completion's calls were run, or "" if there is none.
     """
 
@@ -270,6 +271,7 @@ class Finding:
     of_data: bool = False
     lead: bool = False
     correct: Any = None
+    correct_score: float | None = None
     environment: str = ""
 
     @property

@@ -185,7 +185,7 @@ def _of_list(report: Report, bound: BoundReward, other_reports: Sequence[tuple[B
     if not _has_checked_items(bound):
         return report
     items = [other for candidate, other in other_reports if any(candidate.reward is item for item in bound.reward)]
-    return unrepeated(report, [finding for item in items for finding in item.findings], "as shown for its items")
+    return unrepeated(report, items, "as shown for its items")
 
 
 def _has_checked_items(bound: BoundReward) -> bool:

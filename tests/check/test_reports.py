@@ -141,6 +141,24 @@ def test_one_fault_is_shown_once() -> None:
     assert "2 findings in 1 law" in Section(report).verdict
 
 
+def test_leads_are_shown_apart_and_break_nothing() -> None:
+    leads = tuple(
+        a_finding(lead=True, completion=f"<b>{n}</b>", score=1.0, correct="42", correct_score=0.75, why=f"lead {n}")
+        for n in range(7)
+    )
+    report = Report("number('answer')", (LawResult("bounded", "held", 3, leads=leads),))
+    text, page = str(report), page_of([Section(report)])
+    assert report.findings == []
+    assert Section(report).verdict.startswith("sound: 1 held")
+    assert "1. finite: lead 0" in text
+    assert re.search(r"correct +'42'\n +its score +0.75\n +closeness +1\n", text)
+    for shown in (text, page):
+        assert "lead 4" in shown
+        assert "lead 5" not in shown
+        assert "2 more are in report.leads" in shown
+    assert len(report.to_dict()["laws"][0]["leads"]) == 7
+
+
 def test_findings_are_in_the_order_of_the_laws() -> None:
     text = str(a_report(a_finding(), a_finding(law="bounded", why="too much")))
     assert text.index("closeness returned inf") < text.index("too much")

@@ -286,6 +286,8 @@ def finding(
     broken = law or subject.law
     example, stage, completion = subject.examples[trial.example], subject.stage, trial.completion
     columns = {**example.shown, **(trial.columns or {})}
+    if more.get("correct") is not None:
+        more["correct_score"] = subject.see([Trial(more["correct"], trial.example)])[0].score
     if stage.real:  # the real results of its calls
         completion, _ = stage.played(completion, columns)
     trace = "" if score is None else score.trace

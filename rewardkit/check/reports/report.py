@@ -469,6 +469,8 @@ _WHY = 80
 _SHORT = 300
 """The maximum length of the line to reproduce a finding on a terminal, in characters. Arbitrary. Longer lines are
 never cut, but appear only in the other reports."""
+_LEADS = 5
+"""The maximum number of leads to show. Arbitrary: a person reads only a handful."""
 _MARKS: dict[Kind, str] = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
@@ -555,6 +557,7 @@ def _in_short(section: Section) -> Iterator[Block]:
             titles += [title] if title not in titles else []
         findings = [finding for title, finding in titled if concerned[cause_of(finding)][0] == title]
         yield Part(law, list(_findings_in_short(state, law, findings, concerned)))
+    yield from _leads(section, _LINE)
     if section.calibration is not None:
         yield Part("Agreement with the labels", section.calibration.document.blocks)
     if section.signal is not None:
@@ -641,6 +644,7 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
         part_anchor = f"{anchor}-{number}"
         laws = [*_laws_in_full(part, part_anchor), *_findings_in_full(part, part_anchor)]
         yield Part(f"{part.title} alone", [Verdict(part.verdict, _kind(part)), *laws])
+    yield from _leads(section, _LONGEST)
     if section.calibration is not None:
         yield Part("Agreement with the labels", list(_calibration(section)))
     if section.signal is not None:
@@ -708,7 +712,33 @@ def _calibration(section: Section) -> Iterator[Block]:
     yield Fold("thresholds, reliability, and misjudged completions", section.calibration.document.blocks)
 
 
+def _leads(section: Section, limit: int) -> Iterator[Block]:
+    """Yield the leads, which a person must judge, for both the terminal and the page."""
+    leads = distinct(section.report.leads)
+    if not leads:
+        return
+    blocks: list[Block] = [Paragraph("Not counted as findings. Look at them: each may be a fault or intended.", "soft")]
+    for number, lead in enumerate(leads[:_LEADS], start=1):
+        rows: list[tuple[str, str | Quote]] = [
+            ("completion", Quote(lead.completion, limit, _expression(lead))),
+            *_correct(lead, limit),
+            *lead.scores,
+        ]
+        blocks.append(Card(f"{number}. {lead.law}: {lead.why}", [Facts(rows)]))
+    if len(leads) > _LEADS:
+        blocks.append(Paragraph(f"{len(leads) - _LEADS} more are in report.leads and --json."))
+    yield Part("Leads", blocks)
+
+
 # Parts of a finding, for both the terminal and the page.
+
+
+def _correct(finding: Finding, limit: int) -> Iterator[tuple[str, str | Quote]]:
+    """Yield the correct completion beside the wrong one, with its score."""
+    if finding.correct is not None:
+        yield "correct", Quote(finding.correct, limit)
+        if finding.correct_score is not None:
+            yield "its score", f"{finding.correct_score:.6g}"
 
 
 def _title(finding: Finding, law: str) -> str:
@@ -727,7 +757,7 @@ def _rows(
         previous_columns: the columns of the previous finding.
     """
     rows: list[tuple[str, str | Quote]] = [("completion", Quote(finding.completion, limit, _expression(finding)))]
-    rows += [] if finding.correct is None else [("correct", Quote(finding.correct, limit))]
+    rows += _correct(finding, limit)
     if finding.columns != previous_columns:
         rows += [(str(name), Quote(value, _CELL, _chat(str(name), value))) for name, value in finding.columns.items()]
     elif finding.columns:

@@ -78,7 +78,8 @@ def run_laws(
 def continued(first: LawResult, again: LawResult) -> LawResult:
     """Return the result of a law that was unfinished at first and then ran again."""
     merged = again if again.reason != OVER else replace(first, outcome=again.outcome)
-    return replace(merged, tries=first.tries + again.tries, seconds=first.seconds + again.seconds)
+    leads = (*first.leads, *(lead for lead in again.leads if lead not in first.leads))
+    return replace(merged, tries=first.tries + again.tries, seconds=first.seconds + again.seconds, leads=leads)
 
 
 def _run_in_process(
