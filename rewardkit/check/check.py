@@ -147,8 +147,8 @@ def check_reward(
             number of laws. Without this function, the progress is shown on stderr if stderr is a terminal.
 
     Returns:
-        A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,
-        ``.to_json``, and ``.to_html``. Print the report to read it as text.
+        A `Report` with ``.ok`` (True if all laws were finished without findings, None if no fault was found but some
+        laws were not finished), ``.findings``, ``.to_json``, and ``.to_html``. Print the report to read it as text.
 
     Raises:
         BindingError: the examples lack a column that the reward reads.
@@ -196,7 +196,7 @@ def check_reward(
             on_progress = law_progress(status.enter_context(shown_status()), "the reward", budget)
         results.append(checked(subject, budget * 2 / (2 + len(parts)), reward, todo))
         for number, part in enumerate(parts):
-            if fail_fast and not all(report.ok for report in results):
+            if fail_fast and any(report.findings for report in results):
                 break
             left = started + budget - time.monotonic()
             part_report = checked(part, left / (len(parts) - number), part.reward, todo)
@@ -205,7 +205,7 @@ def check_reward(
         for number, (report, tested) in enumerate(zip(results, [subject, *parts], strict=False)):
             late = {result.law: result for result in cut_short(report.results)}
             left = started + budget - time.monotonic()
-            if not late or left < WORTH or (fail_fast and not all(report.ok for report in results)):
+            if not late or left < WORTH or (fail_fast and any(report.findings for report in results)):
                 continue
             tested.resume({name: result.reached for name, result in late.items()})
             again = checked(

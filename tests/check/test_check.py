@@ -61,7 +61,7 @@ def test_closures() -> None:
 
 def test_a_function_that_pays_the_gold_answer_anywhere() -> None:
     report = check(naive, laws=[*QUICK, "exploits"])
-    assert not report.ok
+    assert report.ok is False
     assert broken_laws(report) == {"gold_above_perturbed_gold", "exploits"}
     assert report.reward == "from_trl(naive)"
     assert {"hedge", "shotgun", "leak"} <= {one.family for one in report["exploits"].findings}
@@ -76,7 +76,7 @@ def test_a_function_that_pays_the_gold_answer_anywhere() -> None:
 @pytest.mark.slow
 def test_a_sound_tree_breaks_no_law() -> None:
     report = check(tree, laws=None, budget=120.0)
-    assert report.ok, report
+    assert not report.findings, report
     assert {"exploits", "search", "gate_dominance"} <= {one.law for one in report.results if one.outcome == "held"}
 
 

@@ -46,7 +46,7 @@ def test_a_fault_that_the_sum_hides_is_found_and_named() -> None:
     assert [one.title for one in report.components] == ["strict", "naive"]
     assert by_itself(report, "strict").ok
     assert broken_laws(by_itself(report, "naive")) == {"gold_above_perturbed_gold"}
-    assert not report.ok
+    assert report.ok is False
     for one in report.findings:
         assert (one.component, one.of, one.score) == ("naive", "naive", 1.0)
         assert one.reproduce.startswith(

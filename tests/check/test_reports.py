@@ -175,7 +175,12 @@ def test_unfinished_laws_are_not_called_sound() -> None:
     over = {"time_linear": "out of time", "bounded": "the law itself failed (KeyError: 'a')"}
     report = a_report(unfinished=over, gate_dominance="it has no gate")
     section = Section(report)
-    assert not report.complete
+    assert report.ok is None
+    with pytest.raises(AssertionError, match="no fault found, but some laws were not finished"):
+        assert report.ok, report
+    sections = [section, Section(a_report())]
+    assert json.loads(json_of(sections))["ok"] is None
+    assert json.loads(json_of([*sections, Section(a_report(a_finding()))]))["ok"] is False
     assert section.verdict.startswith(
         "INCOMPLETE: no fault found, but some laws were not finished (time_linear, bounded): 1 held, 2 not done"
     )

@@ -109,9 +109,14 @@ class Report:
         return [*own, *(lead for part in self.components for lead in part.leads)]
 
     @property
-    def ok(self) -> bool:
-        """Whether no law is broken and no exploit was found. `complete` states whether everything was tried."""
-        return not self.findings
+    def ok(self) -> bool | None:
+        """True if no fault was found and every law that applies was finished, and False if there are findings.
+
+        None if no fault was found, but some laws were not finished, for example on a busy machine.
+        """
+        if self.findings:
+            return False
+        return True if self.complete else None
 
     @property
     def complete(self) -> bool:
@@ -131,8 +136,8 @@ class Report:
         raise KeyError(f"this report has no law {law!r}. Laws: {', '.join(result.law for result in self.results)}")
 
     def raise_if_broken(self) -> None:
-        """Raise an AssertionError that explains every finding."""
-        if not self.ok:
+        """Raise an AssertionError that explains every finding. Unfinished laws raise nothing."""
+        if self.findings:
             raise AssertionError(str(self))
 
     def shown_as(self, title: str) -> Report:
@@ -416,9 +421,13 @@ def families_of(findings: Sequence[Finding]) -> list[str]:
 
 
 def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> dict[str, Any]:
-    """Return the sections as plain JSON values: ``{"ok": ..., "rewards": [...], "left_out": [...]}``."""
+    """Return the sections as plain JSON values: ``{"ok": ..., "rewards": [...], "left_out": [...]}``.
+
+    ``"ok"`` is False if any reward has findings, otherwise None if any check is unfinished, otherwise True.
+    """
+    results = [section.report.ok for section in sections]
     return {
-        "ok": all(section.report.ok for section in sections),
+        "ok": False if False in results else None if None in results else True,
         "rewards": [
             {
                 **section.report.to_dict(),
