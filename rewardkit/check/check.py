@@ -189,6 +189,7 @@ def check_reward(
             fingerprint=checked_subject.reward.fingerprint,
             printed=output.printed,
             title=checked_subject.part,
+            unjudged=_unjudged(checked_subject, laws_run.values()),
         )
 
     with ExitStack() as status:
@@ -214,7 +215,8 @@ def check_reward(
             merged = {result.law: result for result in report.results}
             merged |= {result.law: continued(merged[result.law], result) for result in again.results}
             seconds, printed = report.seconds + again.seconds, report.printed or again.printed
-            whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed)
+            unjudged = _unjudged(tested, merged.values())
+            whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed, unjudged=unjudged)
             results[number] = unrepeated(whole, results[:1], "as shown above, for the sum") if number else whole
     total_report, *of_parts = results
     if regressions is not None:
@@ -224,6 +226,25 @@ def check_reward(
     remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject, patience, isolate=isolate))
     spent = time.monotonic() - started
     return replace(total_report, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks)
+
+
+_JUDGING = frozenset(("separates_good_from_bad", "gold_above_perturbed_gold"))
+"""The laws that try the incorrect completions given, and incorrect answers in place of the gold answer."""
+
+
+def _unjudged(subject: RewardUnderTest, results: Iterable[LawResult]) -> str:
+    """Return "" if an incorrect completion was observed to score lower, otherwise what is most useful to add."""
+    listed = list(results)
+    if any(result.rejects for result in listed):
+        return ""
+    if not any(example.good for example in subject.examples):
+        return "pass good=[...] with a correct completion for each example"
+    if _JUDGING.isdisjoint(result.law for result in listed):
+        return "run the laws that try incorrect completions, such as separates_good_from_bad"
+    if any(example.bad for example in subject.examples):
+        return "pass bad completions that this reward should score lower"
+    reads = any(example.columns for example in subject.examples) and bool(subject.columns_read)
+    return "pass bad=[...] with ordinary mistakes" + ("" if reads else ", or a column with the gold answers")
 
 
 def _imports(reward: Any, environment: Any) -> str:

@@ -352,6 +352,7 @@ class LawResult:
         count: the total number of kinds of completions for this law, or 0 if unknown.
         longest: for a slow reward, the maximum length of completions that other laws may try, or 0 for any length.
         first: if the law is broken, the number of tries until the first finding.
+        rejects: whether, in this law or before, an incorrect completion was observed to score below a correct one.
     """
 
     law: str
@@ -367,6 +368,7 @@ class LawResult:
     count: int = 0
     longest: int = 0
     first: int = 0
+    rejects: bool = False
 
 
 def jsonable_of(value: Any) -> Any:

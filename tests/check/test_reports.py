@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -92,13 +93,20 @@ def test_a_reward_without_right_completions_is_not_called_sound() -> None:
     assert text.endswith("  no fault found, but no correct completions were given: 1 held; 1.2 s, seed 7")
 
 
+def test_a_reward_that_rejected_nothing_is_not_called_sound() -> None:
+    report = replace(a_report(), unjudged="pass bad=[...]")
+    assert Section(report).verdict.startswith("no fault found, but little was judged (pass bad=[...]): 1 held")
+    assert report.ok
+    assert report.to_dict()["unjudged"] == "pass bad=[...]"
+
+
 def test_many_laws_that_were_not_tried_are_counted_in_text_and_listed_elsewhere() -> None:
     skipped = {f"law_{number}": "it has no gate" for number in range(40)}
     missing = {f"good_{number}": NO_GOOD for number in range(20)}
     results = [LawResult(law, "skipped", reason=reason) for law, reason in (skipped | missing).items()]
     report = Report("number('answer')", (LawResult("total", "held", 461), *results))
     text = str(report)
-    assert "n/a       60 laws do not apply." in text
+    assert "n/a       60 laws: 40 about other code, 20 without correct completions\n" in text
     assert "no correct completions are known: 20 laws." in text
     assert "law_" not in text
     listed = {law["law"] for law in report.to_dict()["laws"]}

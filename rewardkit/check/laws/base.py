@@ -246,6 +246,7 @@ def _check_variant(subject: RewardUnderTest, right: Any, variant: Variant) -> Fi
         )
     base, *scores = subject.see([start, variant.trial, *variant.twins])
     if not all(variant.breaks(score, base) for score in scores):
+        subject.rejects = subject.rejects or (variant.must == "less" and base.scored and scores[0].scored)
         return None
     others_judge = {"less": covered, "no more": refused_by_others}.get(variant.must)
     if others_judge is not None and others_judge(subject, start, variant.trial):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -65,6 +66,8 @@ class Report:
         fingerprint: the reward's fingerprint.
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
+        unjudged: "" if an incorrect completion was observed to score below a correct one; otherwise, what to pass to
+            `check_reward` so that more is judged.
         printed: the output that the reward printed during the check, or None if there was none.
     """
 
@@ -78,6 +81,7 @@ class Report:
     components: tuple[Report, ...] = ()
     budget: float = field(default=0.0, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
+    unjudged: str = field(default="", compare=False)
 
     @property
     def findings(self) -> list[Finding]:
@@ -158,6 +162,7 @@ class Report:
             "fingerprint": self.fingerprint,
             "ok": self.ok,
             "complete": self.complete,
+            "unjudged": self.unjudged,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "budget": self.budget,
@@ -320,8 +325,12 @@ class Section:
                 laws = list(dict.fromkeys(result.law for result in late))
                 names = ", ".join(laws[:_NAMED]) + (f" and {len(laws) - _NAMED} more" if len(laws) > _NAMED else "")
                 word = f"INCOMPLETE: no fault found, but some laws were not finished ({names})"
+            elif self._untried:
+                word = "no fault found, but no correct completions were given"
+            elif self.report.unjudged:
+                word = f"no fault found, but little was judged ({self.report.unjudged})"
             else:
-                word = "no fault found, but no correct completions were given" if self._untried else "sound"
+                word = "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
         broken_laws = [result for result in self.broken if result.findings]
         fault_counts = (
@@ -480,6 +489,16 @@ _SHORT = 300
 never cut, but appear only in the other reports."""
 _LEADS = 5
 """The maximum number of leads to show. Arbitrary: a person reads only a handful."""
+_SKIPPED = (
+    (NO_GOOD, "without correct completions"),
+    (r"declar|rankings", "not declared"),
+    (r"\btools?\b|environment|trajector|\bcalls\b", "about agents"),
+    (r"judge that|no judge", "about judges"),
+    (r"chat|prompts", "about chats"),
+    (r"correct completion|no completion|gold answer|no answers", "about other kinds of answers"),
+    (r"\bcode\b|docstring|function|annotated|schedule|gate\b", "about other code"),
+)
+"""Patterns of the reasons that laws do not apply, with words for all of them. The first that matches counts."""
 _MARKS: dict[Kind, str] = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
@@ -521,7 +540,7 @@ def law_as_text(result: LawResult, reward: str) -> str:
 
 
 def _kind(section: Section) -> Kind:
-    return "broken" if section.faulty else "unfinished" if section.unfinished else "held"
+    return "broken" if section.faulty else "unfinished" if section.unfinished or section.report.unjudged else "held"
 
 
 def _summary(result: LawResult) -> str:
@@ -589,11 +608,21 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
     yield from (("not done", f"{', '.join(laws)}: {reason}") for reason, laws in reasons.items())
     if section.inapplicable:
         names = [result.law for result in section.inapplicable]
-        listed = f"{len(names)} laws do not apply. report.results, --json and --html list them"
-        yield "n/a", ", ".join(names) if len(names) <= _NAMED else listed
+        yield "n/a", ", ".join(names) if len(names) <= _NAMED else _reasons_in_short(section.inapplicable)
     if (printed := section.report.printed) is not None:
         yield "printed", f"{printed} while it was checked. The output begins:"
         yield from (("", f"| {middle_cut(line, _LINE)}") for line in printed.sample)
+
+
+def _reasons_in_short(results: Sequence[LawResult]) -> str:
+    """Return why laws do not apply, in a few words: ``45 laws: 15 about agents, 4 about chats, 26 others``."""
+    counts = Counter(
+        next((words for pattern, words in _SKIPPED if re.search(pattern, result.reason)), "others")
+        for result in results
+    )
+    groups = [f"{count} {words}" for words, count in counts.most_common() if words != "others"]
+    groups += [f"{counts['others']} others"] if counts["others"] else []
+    return f"{len(results)} laws: {', '.join(groups)}"
 
 
 def _findings_in_short(

@@ -13,6 +13,7 @@ from typing import Any
 from rewardkit.check.findings import Finding, Law, LawOutcome, LawResult
 from rewardkit.check.laws import find
 from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding
+from rewardkit.check.reward_under_test.judgment import rejects
 from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.reward_under_test.whole import detect_scope
@@ -145,6 +146,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
         count=count,
         longest=subject.longest,
         first=first,
+        rejects=rejects(subject),
     )
 
 
