@@ -155,8 +155,8 @@ def check_reward(
             model claims are shown as leads, in ``report.review``.
 
     Returns:
-        A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,
-        ``.to_json``, and ``.to_html``. Print the report to read it as text.
+        A `Report` with ``.ok`` (True if all laws were finished without findings, None if no fault was found but some
+        laws were not finished), ``.findings``, ``.to_json``, and ``.to_html``. Print the report to read it as text.
 
     Raises:
         BindingError: the examples lack a column that the reward reads.
@@ -202,6 +202,7 @@ def check_reward(
             fingerprint=checked_subject.reward.fingerprint,
             printed=output.printed,
             title=checked_subject.part,
+            unjudged=_unjudged(checked_subject, laws_run.values()),
         )
 
     with ExitStack() as status:
@@ -209,16 +210,16 @@ def check_reward(
             on_progress = law_progress(status.enter_context(shown_status()), "the reward", budget)
         results.append(checked(subject, budget * 2 / (2 + len(parts)), reward, todo))
         for number, part in enumerate(parts):
-            if fail_fast and not all(report.ok for report in results):
+            if fail_fast and any(report.findings for report in results):
                 break
             left = started + budget - time.monotonic()
             part_report = checked(part, left / (len(parts) - number), part.reward, todo)
-            results.append(unrepeated(part_report, results[0].findings, "as shown above, for the sum"))
+            results.append(unrepeated(part_report, results[:1], "as shown above, for the sum"))
         # The time that a component did not need goes to the laws that were not finished.
         for number, (report, tested) in enumerate(zip(results, [subject, *parts], strict=False)):
             late = {result.law: result for result in cut_short(report.results)}
             left = started + budget - time.monotonic()
-            if not late or left < WORTH or (fail_fast and not all(report.ok for report in results)):
+            if not late or left < WORTH or (fail_fast and any(report.findings for report in results)):
                 continue
             tested.resume({name: result.reached for name, result in late.items()})
             again = checked(
@@ -227,8 +228,9 @@ def check_reward(
             merged = {result.law: result for result in report.results}
             merged |= {result.law: continued(merged[result.law], result) for result in again.results}
             seconds, printed = report.seconds + again.seconds, report.printed or again.printed
-            whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed)
-            results[number] = unrepeated(whole, results[0].findings, "as shown above, for the sum") if number else whole
+            unjudged = _unjudged(tested, merged.values())
+            whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed, unjudged=unjudged)
+            results[number] = unrepeated(whole, results[:1], "as shown above, for the sum") if number else whole
         reviewed = None
         if reviewer is not None:
             if on_progress is not None:
@@ -246,6 +248,25 @@ def check_reward(
     return replace(
         total_report, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks, review=reviewed
     )
+
+
+_JUDGING = frozenset(("separates_good_from_bad", "gold_above_perturbed_gold"))
+"""The laws that try the incorrect completions given, and incorrect answers in place of the gold answer."""
+
+
+def _unjudged(subject: RewardUnderTest, results: Iterable[LawResult]) -> str:
+    """Return "" if an incorrect completion was observed to score lower, otherwise what is most useful to add."""
+    listed = list(results)
+    if any(result.rejects for result in listed):
+        return ""
+    if not any(example.good for example in subject.examples):
+        return "pass good=[...] with a correct completion for each example"
+    if _JUDGING.isdisjoint(result.law for result in listed):
+        return "run the laws that try incorrect completions, such as separates_good_from_bad"
+    if any(example.bad for example in subject.examples):
+        return "pass bad completions that this reward should score lower"
+    reads = any(example.columns for example in subject.examples) and bool(subject.columns_read)
+    return "pass bad=[...] with ordinary mistakes" + ("" if reads else ", or a column with the gold answers")
 
 
 def _imports(reward: Any, environment: Any) -> str:

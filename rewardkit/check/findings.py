@@ -252,6 +252,7 @@ class Finding:
         of_data: whether the data, rather than the reward, is at fault.
         lead: whether this is evidence that a person must judge, rather than a fault.
         correct: the correct completion with which `completion` was compared, or None.
+        correct_score: the score of `correct`, or None if there is none.
         environment: the name of the environment in which the completion's calls were run, or "" if there is none.
     """
 
@@ -275,6 +276,7 @@ class Finding:
     of_data: bool = False
     lead: bool = False
     correct: Any = None
+    correct_score: float | None = None
     environment: str = ""
 
     @property
@@ -355,6 +357,7 @@ class LawResult:
         count: the total number of kinds of completions for this law, or 0 if unknown.
         longest: for a slow reward, the maximum length of completions that other laws may try, or 0 for any length.
         first: if the law is broken, the number of tries until the first finding.
+        rejects: whether, in this law or before, an incorrect completion was observed to score below a correct one.
     """
 
     law: str
@@ -370,6 +373,7 @@ class LawResult:
     count: int = 0
     longest: int = 0
     first: int = 0
+    rejects: bool = False
 
 
 def jsonable_of(value: Any) -> Any:

@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
     for path, text in ((options.json, json_of), (options.html, page_of)):
         if path is not None:
             write(path, text(sections, left_out))
-    if not all(section.report.ok for section in sections):
+    if any(section.report.findings for section in sections):
         return 1
     if any(omission.certain for omission in left_out):
         return 2
@@ -195,7 +195,7 @@ def _of_list(report: Report, bound: BoundReward, other_reports: Sequence[tuple[B
     if not _has_checked_items(bound):
         return report
     items = [other for candidate, other in other_reports if any(candidate.reward is item for item in bound.reward)]
-    return unrepeated(report, [finding for item in items for finding in item.findings], "as shown for its items")
+    return unrepeated(report, items, "as shown for its items")
 
 
 def _has_checked_items(bound: BoundReward) -> bool:

@@ -69,7 +69,7 @@ def test_a_law_of_your_own_has_none() -> None:
 )
 def test_text_and_chat_mixed_up(reward: Any, examples: list[dict[str, Any]], wanted: str) -> None:
     report = check_reward(reward, examples=examples, good=["42"], bad=["41"], laws=["gold_gets_the_maximum"])
-    assert not report.ok
+    assert report.ok is False
     assert wanted in report.findings[0].advice
     assert wanted in " ".join(str(report).split())
     assert "next" in page_of([Section(report)])

@@ -14,6 +14,7 @@ from rewardkit.check.declarations import NAMES, Declarations, with_declarations
 from rewardkit.check.laws import Law
 from rewardkit.tree.loading import CONSTANTS
 from tests.check.rewards import (
+    BAD,
     GOOD,
     QUICK,
     awaited,
@@ -61,7 +62,7 @@ def test_closures() -> None:
 
 def test_a_function_that_pays_the_gold_answer_anywhere() -> None:
     report = check(naive, laws=[*QUICK, "exploits"])
-    assert not report.ok
+    assert report.ok is False
     assert broken_laws(report) == {"gold_above_perturbed_gold", "exploits"}
     assert report.reward == "from_trl(naive)"
     assert {"hedge", "shotgun", "leak"} <= {one.family for one in report["exploits"].findings}
@@ -73,10 +74,44 @@ def test_a_function_that_pays_the_gold_answer_anywhere() -> None:
         report.raise_if_broken()
 
 
+def brief(completions: list[str], **kwargs: Any) -> list[float]:
+    """Pays three to ten words."""
+    return [float(3 <= len(text.split()) <= 10) for text in completions]
+
+
+def apologies(completions: list[str], **kwargs: Any) -> list[float]:
+    """A penalty."""
+    return [-float("sorry" in text) for text in completions]
+
+
+@pytest.mark.parametrize(
+    ("reward", "good", "bad", "unjudged"),
+    [
+        (tagged_number, GOOD, (), ""),
+        (tagged_number, (), BAD, "pass good="),
+        (form, GOOD, BAD, "pass bad completions that this reward should score lower"),
+        (form, GOOD, ["42", "7"], ""),
+        (brief, ["in three words"], (), "pass bad=[...] with ordinary mistakes, or a column"),
+        (brief, ["in three words"], ["two words"], ""),
+        (apologies, GOOD, ["sorry"], ""),
+        (apologies, GOOD, (), "pass bad="),
+    ],
+    ids=lambda value: shown(value) if callable(value) else None,
+)
+def test_only_a_reward_that_rejects_something_is_called_sound(reward: Any, good: Any, bad: Any, unjudged: str) -> None:
+    report = check(reward, good=good, bad=bad)
+    assert report.unjudged.startswith(unjudged)
+    assert bool(report.unjudged) == bool(unjudged)
+
+
+def test_laws_that_try_no_incorrect_completions_are_said_to_be_missing() -> None:
+    assert check(number, bad=(), laws=["picklable"]).unjudged.startswith("run the laws")
+
+
 @pytest.mark.slow
 def test_a_sound_tree_breaks_no_law() -> None:
     report = check(tree, laws=None, budget=120.0)
-    assert report.ok, report
+    assert not report.findings, report
     assert {"exploits", "search", "gate_dominance"} <= {one.law for one in report.results if one.outcome == "held"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from rewardkit.check.findings import Law
 from rewardkit.check.laws.base import OVER, Unfinished
 from rewardkit.check.reports import Section, page_of
 from rewardkit.check.run.isolation import can_isolate
-from rewardkit.testing import Report, parametrize_with_laws
+from rewardkit.testing import Report, Trial, Variant, law, parametrize_with_laws
 from tests.check.rewards import BAD, EXAMPLES, GOOD, broken_laws, check, form, naive, number, tagged_number
 
 LAWS = ("total", "gold_gets_the_maximum", "gold_above_perturbed_gold")
@@ -45,7 +46,7 @@ def test_a_fault_that_the_sum_hides_is_found_and_named() -> None:
     assert [one.title for one in report.components] == ["strict", "naive"]
     assert by_itself(report, "strict").ok
     assert broken_laws(by_itself(report, "naive")) == {"gold_above_perturbed_gold"}
-    assert not report.ok
+    assert report.ok is False
     for one in report.findings:
         assert (one.component, one.of, one.score) == ("naive", "naive", 1.0)
         assert one.reproduce.startswith(
@@ -78,6 +79,19 @@ def test_an_error_of_one_component_is_shown_once() -> None:
     page = page_of([Section(report)])
     assert page.count('class="finding"') == 1
     assert "raises_on_a_word alone" in page
+
+
+def leads_on_lines(subject: Any, right: Trial) -> Iterator[Variant]:
+    """Leads only."""
+    yield Variant(right.with_text(f"{right.text}\n"), "a line break keeps {base}", lead=True)
+
+
+def test_a_lead_on_the_sum_is_not_repeated_for_its_components() -> None:
+    report = check([strict, naive], laws=[law(leads_on_lines)])
+    assert report.ok, report
+    assert len(report.leads) == len({(one.component, repr(one.columns)) for one in report.leads}) == 2
+    assert {one.of for one in report.leads} == {""}
+    assert all(one.correct_score == one.score == 11.0 for one in report.leads)
 
 
 @pytest.mark.parametrize(

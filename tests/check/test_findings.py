@@ -109,7 +109,7 @@ def test_a_report_is_sound_if_no_law_is_broken() -> None:
     assert report(HELD, SKIPPED).ok
     report(HELD, SKIPPED).raise_if_broken()
     one = report(HELD, BROKEN, SKIPPED)
-    assert not one.ok
+    assert one.ok is False
     assert one.findings == [finding()]
     assert one["total"] is BROKEN
     with pytest.raises(AssertionError, match="it raises"):

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -92,13 +93,20 @@ def test_a_reward_without_right_completions_is_not_called_sound() -> None:
     assert text.endswith("  no fault found, but no correct completions were given: 1 held; 1.2 s, seed 7")
 
 
+def test_a_reward_that_rejected_nothing_is_not_called_sound() -> None:
+    report = replace(a_report(), unjudged="pass bad=[...]")
+    assert Section(report).verdict.startswith("no fault found, but little was judged (pass bad=[...]): 1 held")
+    assert report.ok
+    assert report.to_dict()["unjudged"] == "pass bad=[...]"
+
+
 def test_many_laws_that_were_not_tried_are_counted_in_text_and_listed_elsewhere() -> None:
     skipped = {f"law_{number}": "it has no gate" for number in range(40)}
     missing = {f"good_{number}": NO_GOOD for number in range(20)}
     results = [LawResult(law, "skipped", reason=reason) for law, reason in (skipped | missing).items()]
     report = Report("number('answer')", (LawResult("total", "held", 461), *results))
     text = str(report)
-    assert "n/a       60 laws do not apply." in text
+    assert "n/a       60 laws: 40 about other code, 20 without correct completions\n" in text
     assert "no correct completions are known: 20 laws." in text
     assert "law_" not in text
     listed = {law["law"] for law in report.to_dict()["laws"]}
@@ -141,6 +149,24 @@ def test_one_fault_is_shown_once() -> None:
     assert "2 findings in 1 law" in Section(report).verdict
 
 
+def test_leads_are_shown_apart_and_break_nothing() -> None:
+    leads = tuple(
+        a_finding(lead=True, completion=f"<b>{n}</b>", score=1.0, correct="42", correct_score=0.75, why=f"lead {n}")
+        for n in range(7)
+    )
+    report = Report("number('answer')", (LawResult("bounded", "held", 3, leads=leads),))
+    text, page = str(report), page_of([Section(report)])
+    assert report.findings == []
+    assert Section(report).verdict.startswith("sound: 1 held")
+    assert "1. finite: lead 0" in text
+    assert re.search(r"correct +'42'\n +its score +0.75\n +closeness +1\n", text)
+    for shown in (text, page):
+        assert "lead 4" in shown
+        assert "lead 5" not in shown
+        assert "2 more are in report.leads" in shown
+    assert len(report.to_dict()["laws"][0]["leads"]) == 7
+
+
 def test_findings_are_in_the_order_of_the_laws() -> None:
     text = str(a_report(a_finding(), a_finding(law="bounded", why="too much")))
     assert text.index("closeness returned inf") < text.index("too much")
@@ -157,7 +183,12 @@ def test_unfinished_laws_are_not_called_sound() -> None:
     over = {"time_linear": "out of time", "bounded": "the law itself failed (KeyError: 'a')"}
     report = a_report(unfinished=over, gate_dominance="it has no gate")
     section = Section(report)
-    assert not report.complete
+    assert report.ok is None
+    with pytest.raises(AssertionError, match="no fault found, but some laws were not finished"):
+        assert report.ok, report
+    sections = [section, Section(a_report())]
+    assert json.loads(json_of(sections))["ok"] is None
+    assert json.loads(json_of([*sections, Section(a_report(a_finding()))]))["ok"] is False
     assert section.verdict.startswith(
         "INCOMPLETE: no fault found, but some laws were not finished (time_linear, bounded): 1 held, 2 not done"
     )

@@ -94,7 +94,7 @@ def test_components_are_not_blamed_for_what_the_sum_judges() -> None:
 def test_alone_they_are(reward: Any) -> None:
     assert "separates_good_from_bad" in {one.law for one in checked(reward).findings}
     assert checked(reward, other_rewards=[exact]).ok
-    assert not checked(reward, other_rewards=[syntax]).ok  # the sum pays the same wrong completions
+    assert checked(reward, other_rewards=[syntax]).ok is False  # the sum pays the same wrong completions
 
 
 def test_a_component_that_judges_answers_is_blamed_for_wrong_ones_that_it_pays() -> None:
@@ -106,7 +106,7 @@ def test_a_whole_whose_columns_are_missing_is_no_whole() -> None:
     def needs_more(completions: list[Any], missing: list[str], **kwargs: Any) -> list[float]:
         return [0.0 for _ in missing]
 
-    assert not checked(syntax, other_rewards=[needs_more]).ok
+    assert checked(syntax, other_rewards=[needs_more]).ok is False
 
 
 def test_an_exploit_shows_the_total_and_what_its_component_gave() -> None:

@@ -212,4 +212,6 @@ def test_a_function_whose_file_was_edited_after_the_import_is_still_scored_and_c
     file.write_text(edited)
     (function,) = rk.to_trl([names["contains"]], record=str(tmp_path / "record"))
     assert function(prompts=["?"], completions=["42"], answer=["42"]) == [1.0]
-    assert not check_reward(names["contains"], examples=[{"prompt": "?", "answer": "42"}], good=["42"], bad=["1"]).ok
+    assert (
+        check_reward(names["contains"], examples=[{"prompt": "?", "answer": "42"}], good=["42"], bad=["1"]).ok is False
+    )

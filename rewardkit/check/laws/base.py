@@ -246,6 +246,7 @@ def _check_variant(subject: RewardUnderTest, right: Any, variant: Variant) -> Fi
         )
     base, *scores = subject.see([start, variant.trial, *variant.twins])
     if not all(variant.breaks(score, base) for score in scores):
+        subject.rejects = subject.rejects or (variant.must == "less" and base.scored and scores[0].scored)
         return None
     others_judge = {"less": covered, "no more": refused_by_others}.get(variant.must)
     if others_judge is not None and others_judge(subject, start, variant.trial):
@@ -286,6 +287,8 @@ def finding(
     broken = law or subject.law
     example, stage, completion = subject.examples[trial.example], subject.stage, trial.completion
     columns = {**example.shown, **(trial.columns or {})}
+    if more.get("correct") is not None:
+        more["correct_score"] = subject.see([Trial(more["correct"], trial.example)])[0].score
     if stage.real:  # the real results of its calls
         completion, _ = stage.played(completion, columns)
     trace = "" if score is None else score.trace

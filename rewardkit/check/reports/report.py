@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -66,6 +67,8 @@ class Report:
         fingerprint: the reward's fingerprint.
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
+        unjudged: "" if an incorrect completion was observed to score below a correct one; otherwise, what to pass to
+            `check_reward` so that more is judged.
         printed: the output that the reward printed during the check, or None if there was none.
         review: the leads of the reviewer, or None if there was no reviewer.
     """
@@ -80,6 +83,7 @@ class Report:
     components: tuple[Report, ...] = ()
     budget: float = field(default=0.0, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
+    unjudged: str = field(default="", compare=False)
     review: Review | None = field(default=None, compare=False)
 
     @property
@@ -112,9 +116,14 @@ class Report:
         return [*own_leads, *(lead for part in self.components for lead in part.leads)]
 
     @property
-    def ok(self) -> bool:
-        """Whether no law is broken and no exploit was found. `complete` states whether everything was tried."""
-        return not self.findings
+    def ok(self) -> bool | None:
+        """True if no fault was found and every law that applies was finished, and False if there are findings.
+
+        None if no fault was found, but some laws were not finished, for example on a busy machine.
+        """
+        if self.findings:
+            return False
+        return True if self.complete else None
 
     @property
     def complete(self) -> bool:
@@ -134,8 +143,8 @@ class Report:
         raise KeyError(f"this report has no law {law!r}. Laws: {', '.join(result.law for result in self.results)}")
 
     def raise_if_broken(self) -> None:
-        """Raise an AssertionError that explains every finding."""
-        if not self.ok:
+        """Raise an AssertionError that explains every finding. Unfinished laws raise nothing."""
+        if self.findings:
             raise AssertionError(str(self))
 
     def shown_as(self, title: str) -> Report:
@@ -156,6 +165,7 @@ class Report:
             "fingerprint": self.fingerprint,
             "ok": self.ok,
             "complete": self.complete,
+            "unjudged": self.unjudged,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "budget": self.budget,
@@ -319,8 +329,12 @@ class Section:
                 laws = list(dict.fromkeys(result.law for result in late))
                 names = ", ".join(laws[:_NAMED]) + (f" and {len(laws) - _NAMED} more" if len(laws) > _NAMED else "")
                 word = f"INCOMPLETE: no fault found, but some laws were not finished ({names})"
+            elif self._untried:
+                word = "no fault found, but no correct completions were given"
+            elif self.report.unjudged:
+                word = f"no fault found, but little was judged ({self.report.unjudged})"
             else:
-                word = "no fault found, but no correct completions were given" if self._untried else "sound"
+                word = "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
         broken_laws = [result for result in self.broken if result.findings]
         fault_counts = (
@@ -420,9 +434,13 @@ def families_of(findings: Sequence[Finding]) -> list[str]:
 
 
 def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> dict[str, Any]:
-    """Return the sections as plain JSON values: ``{"ok": ..., "rewards": [...], "left_out": [...]}``."""
+    """Return the sections as plain JSON values: ``{"ok": ..., "rewards": [...], "left_out": [...]}``.
+
+    ``"ok"`` is False if any reward has findings, otherwise None if any check is unfinished, otherwise True.
+    """
+    results = [section.report.ok for section in sections]
     return {
-        "ok": all(section.report.ok for section in sections),
+        "ok": False if False in results else None if None in results else True,
         "rewards": [
             {
                 **section.report.to_dict(),
@@ -473,6 +491,18 @@ _WHY = 80
 _SHORT = 300
 """The maximum length of the line to reproduce a finding on a terminal, in characters. Arbitrary. Longer lines are
 never cut, but appear only in the other reports."""
+_LEADS = 5
+"""The maximum number of leads to show. Arbitrary: a person reads only a handful."""
+_SKIPPED = (
+    (NO_GOOD, "without correct completions"),
+    (r"declar|rankings", "not declared"),
+    (r"\btools?\b|environment|trajector|\bcalls\b", "about agents"),
+    (r"judge that|no judge", "about judges"),
+    (r"chat|prompts", "about chats"),
+    (r"correct completion|no completion|gold answer|no answers", "about other kinds of answers"),
+    (r"\bcode\b|docstring|function|annotated|schedule|gate\b", "about other code"),
+)
+"""Patterns of the reasons that laws do not apply, with words for all of them. The first that matches counts."""
 _MARKS: dict[Kind, str] = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
@@ -514,7 +544,7 @@ def law_as_text(result: LawResult, reward: str) -> str:
 
 
 def _kind(section: Section) -> Kind:
-    return "broken" if section.faulty else "unfinished" if section.unfinished else "held"
+    return "broken" if section.faulty else "unfinished" if section.unfinished or section.report.unjudged else "held"
 
 
 def _summary(result: LawResult) -> str:
@@ -559,6 +589,7 @@ def _in_short(section: Section) -> Iterator[Block]:
             titles += [title] if title not in titles else []
         findings = [finding for title, finding in titled if concerned[cause_of(finding)][0] == title]
         yield Part(law, list(_findings_in_short(state, law, findings, concerned)))
+    yield from _leads(section, _LINE)
     if (review := section.report.review) is not None:
         leads = _findings_in_short(state, "reviewer", review.leads, {})
         yield Part("Leads of the reviewer", [Paragraph(str(review)), *leads])
@@ -584,11 +615,21 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
     yield from (("not done", f"{', '.join(laws)}: {reason}") for reason, laws in reasons.items())
     if section.inapplicable:
         names = [result.law for result in section.inapplicable]
-        listed = f"{len(names)} laws do not apply. report.results, --json and --html list them"
-        yield "n/a", ", ".join(names) if len(names) <= _NAMED else listed
+        yield "n/a", ", ".join(names) if len(names) <= _NAMED else _reasons_in_short(section.inapplicable)
     if (printed := section.report.printed) is not None:
         yield "printed", f"{printed} while it was checked. The output begins:"
         yield from (("", f"| {middle_cut(line, _LINE)}") for line in printed.sample)
+
+
+def _reasons_in_short(results: Sequence[LawResult]) -> str:
+    """Return why laws do not apply, in a few words: ``45 laws: 15 about agents, 4 about chats, 26 others``."""
+    counts = Counter(
+        next((words for pattern, words in _SKIPPED if re.search(pattern, result.reason)), "others")
+        for result in results
+    )
+    groups = [f"{count} {words}" for words, count in counts.most_common() if words != "others"]
+    groups += [f"{counts['others']} others"] if counts["others"] else []
+    return f"{len(results)} laws: {', '.join(groups)}"
 
 
 def _findings_in_short(
@@ -651,6 +692,7 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
         part_anchor = f"{anchor}-{number}"
         laws = [*_laws_in_full(part, part_anchor), *_findings_in_full(part, part_anchor)]
         yield Part(f"{part.title} alone", [Verdict(part.verdict, _kind(part)), *laws])
+    yield from _leads(section, _LONGEST)
     if section.calibration is not None:
         yield Part("Agreement with the labels", list(_calibration(section)))
     if section.signal is not None:
@@ -718,7 +760,33 @@ def _calibration(section: Section) -> Iterator[Block]:
     yield Fold("thresholds, reliability, and misjudged completions", section.calibration.document.blocks)
 
 
+def _leads(section: Section, limit: int) -> Iterator[Block]:
+    """Yield the leads, which a person must judge, for both the terminal and the page."""
+    leads = distinct(section.report.leads)
+    if not leads:
+        return
+    blocks: list[Block] = [Paragraph("Not counted as findings. Look at them: each may be a fault or intended.", "soft")]
+    for number, lead in enumerate(leads[:_LEADS], start=1):
+        rows: list[tuple[str, str | Quote]] = [
+            ("completion", Quote(lead.completion, limit, _expression(lead))),
+            *_correct(lead, limit),
+            *lead.scores,
+        ]
+        blocks.append(Card(f"{number}. {lead.law}: {lead.why}", [Facts(rows)]))
+    if len(leads) > _LEADS:
+        blocks.append(Paragraph(f"{len(leads) - _LEADS} more are in report.leads and --json."))
+    yield Part("Leads", blocks)
+
+
 # Parts of a finding, for both the terminal and the page.
+
+
+def _correct(finding: Finding, limit: int) -> Iterator[tuple[str, str | Quote]]:
+    """Yield the correct completion beside the wrong one, with its score."""
+    if finding.correct is not None:
+        yield "correct", Quote(finding.correct, limit)
+        if finding.correct_score is not None:
+            yield "its score", f"{finding.correct_score:.6g}"
 
 
 def _title(finding: Finding, law: str) -> str:
@@ -737,7 +805,7 @@ def _rows(
         previous_columns: the columns of the previous finding.
     """
     rows: list[tuple[str, str | Quote]] = [("completion", Quote(finding.completion, limit, _expression(finding)))]
-    rows += [] if finding.correct is None else [("correct", Quote(finding.correct, limit))]
+    rows += _correct(finding, limit)
     if finding.columns != previous_columns:
         rows += [(str(name), Quote(value, _CELL, _chat(str(name), value))) for name, value in finding.columns.items()]
     elif finding.columns:

@@ -35,13 +35,17 @@ def components_of(subject: RewardUnderTest) -> list[RewardUnderTest]:
     return parts
 
 
-def unrepeated(report: Report, earlier_findings: Iterable[Finding], reason: str) -> Report:
-    """Return the report without findings in `earlier_findings`. A law without other findings gets `reason`."""
-    faults = {fault for finding in earlier_findings for fault in _faults(finding)}
+def unrepeated(report: Report, earlier: Iterable[Report], reason: str) -> Report:
+    """Return the report without findings and leads of `earlier` reports. A law without other findings gets `reason`."""
+    reports = list(earlier)
+    faults = {fault for other in reports for finding in other.findings for fault in _faults(finding)}
+    known = faults | {fault for other in reports for lead in other.leads for fault in _faults(lead)}
 
     def own(result: LawResult) -> LawResult:
         new = tuple(candidate for candidate in result.findings if faults.isdisjoint(_faults(candidate)))
-        return replace(result, findings=new, reason=reason if result.findings and not new else result.reason)
+        leads = tuple(lead for lead in result.leads if known.isdisjoint(_faults(lead)))
+        repeats = result.findings and not new
+        return replace(result, findings=new, leads=leads, reason=reason if repeats else result.reason)
 
     return replace(report, results=tuple(map(own, report.results)))
 

@@ -103,6 +103,20 @@ def judged(subject: RewardUnderTest) -> list[Judged]:
     return judged_rights
 
 
+def rejects(subject: RewardUnderTest) -> bool:
+    """Return whether an incorrect completion was observed to score below a correct one. Nothing is scored for this."""
+    if subject.rejects or (subject.remembers("judged") and any(right.judges for right in judged(subject))):
+        return True
+    for number, example in enumerate(subject.examples):
+        good, bad = (
+            [score.value for score in subject.known(Trial(text, number) for text in texts) if score.scored]
+            for texts in (example.good, example.bad)
+        )
+        if good and bad and min(bad) < max(good) - EQUAL:
+            return True
+    return False
+
+
 def _judge_completions(subject: RewardUnderTest) -> Iterator[Judged]:
     firsts = [anatomy for number in range(len(subject.examples)) for anatomy in anatomies(subject, number)[:1]]
     for number, example in enumerate(subject.examples[:4]):

@@ -116,6 +116,7 @@ class RewardUnderTest:
         law: the law that is being checked.
         covered: whether, for this law, this reward accepted an incorrect completion that the sum of all rewards
             rejects.
+        rejects: whether an incorrect completion of a law was observed to score below a correct one.
         slow: a completion that was slow while this law was checked, with the time in seconds, or None if there is none.
     """
 
@@ -153,6 +154,7 @@ class RewardUnderTest:
         self.whole = whole
         self.stage = stage
         self.covered = False
+        self.rejects = False
         self.law = _NO_LAW
         self.part = part
         self.imports = imports
@@ -316,6 +318,10 @@ class RewardUnderTest:
             self._memory[key] = make()
         return self._memory[key]
 
+    def remembers(self, key: Any) -> bool:
+        """Return whether there is a remembered result for `key`."""
+        return key in self._memory
+
     def watch(self, before: Callable[[Sequence[Trial] | None], None]) -> None:
         """Call `before` with trials before they are scored, and with None afterward."""
         self._watch = before
@@ -341,6 +347,10 @@ class RewardUnderTest:
         for key, score in new_scores.items():
             self._results.setdefault(key, score)
         return [new_scores[key] if key in new_scores else self._results[key] for key in keys]
+
+    def known(self, trials: Iterable[Trial]) -> list[TrialResult]:
+        """Return the results of the trials that were already scored."""
+        return [self._results[key] for key in map(_key, trials) if key in self._results]
 
     def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
         """Return the total of one completion, or NaN if it has none."""

@@ -13,6 +13,7 @@ from typing import Any
 from rewardkit.check.findings import Finding, Law, LawOutcome, LawResult
 from rewardkit.check.laws import find
 from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding
+from rewardkit.check.reward_under_test.judgment import rejects
 from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.reward_under_test.whole import detect_scope
@@ -78,7 +79,8 @@ def run_laws(
 def continued(first: LawResult, again: LawResult) -> LawResult:
     """Return the result of a law that was unfinished at first and then ran again."""
     merged = again if again.reason != OVER else replace(first, outcome=again.outcome)
-    return replace(merged, tries=first.tries + again.tries, seconds=first.seconds + again.seconds)
+    leads = (*first.leads, *(lead for lead in again.leads if lead not in first.leads))
+    return replace(merged, tries=first.tries + again.tries, seconds=first.seconds + again.seconds, leads=leads)
 
 
 def _run_in_process(
@@ -144,6 +146,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
         count=count,
         longest=subject.longest,
         first=first,
+        rejects=rejects(subject),
     )
 
 

@@ -166,8 +166,8 @@ def test_what_is_not_finished_is_said_with_the_budget_that_would_do() -> None:
     report = check_reward(
         number, examples=[{"answer": "42"}], good=["42"], bad=["41"], laws=["time_linear"], budget=0.05
     )
-    assert report.ok
-    assert not report.complete
+    assert report.ok is None
+    report.raise_if_broken()
     assert report["time_linear"].outcome == "unfinished"
     assert report.needs >= 10
     assert f"budget={report.needs}" in str(report)
