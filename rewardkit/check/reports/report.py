@@ -67,8 +67,8 @@ class Report:
         fingerprint: the reward's fingerprint.
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
-        unjudged: "" if an incorrect completion was observed to score below a correct one; otherwise, what to pass to
-            `check_reward` so that more is judged.
+        unjudged: "" if an incorrect completion was observed to score below a correct one. Otherwise, the input to
+            add so that more is judged.
         printed: the output that the reward printed during the check, or None if there was none.
         review: the leads of the reviewer, or None if there was no reviewer.
     """

@@ -206,8 +206,9 @@ def foreign_trials(subject: RewardUnderTest, number: int, completion: object) ->
 def _tells_rows_apart(subject: RewardUnderTest, first: Judged) -> bool:
     """Return whether the correct completion of another example scores lower here than there."""
     for other, trial, _ in _foreign(subject, first.example, first.completion):
-        here, there = subject.see([trial, replace(trial, example=other)])
-        if here.scored and there.scored and here.value < there.value - EQUAL and not first.paid(here):
+        this_row, other_row = subject.see([trial, replace(trial, example=other)])
+        in_order = this_row.scored and other_row.scored and this_row.value < other_row.value - EQUAL
+        if in_order and not first.paid(this_row):
             return True
     return False
 
