@@ -81,6 +81,11 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "incorrect "
         "completions (GOOD and BAD) would reveal",
     )
+    verb.add_argument(
+        "--network",
+        action="store_true",
+        help="allow the rewards to connect to other machines. Judges and remote rewards may always do so",
+    )
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE as JSON")
     verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE as an HTML page")
     verb.add_argument(
@@ -153,7 +158,8 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
 def _options(options: argparse.Namespace) -> dict[str, Any]:
     from rewardkit.check.run.selection import OF_EXPLOITS, fast_laws
 
-    chosen = {"budget": options.budget or (_FAST_BUDGET if options.fast else _BUDGET), "seed": options.seed}
+    budget = options.budget or (_FAST_BUDGET if options.fast else _BUDGET)
+    chosen = {"budget": budget, "seed": options.seed, "network": options.network}
     if options.regressions is not None:
         chosen["regressions"] = options.regressions
     return {
@@ -174,7 +180,9 @@ def _section(bound: BoundReward, report: Report, options: argparse.Namespace) ->
     else:
         from rewardkit.check.reports.measured import measured
 
-        section = measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
+        section = measured(
+            report, bound.reward, options.data, label=options.label, seed=options.seed, network=options.network
+        )
     if not _has_checked_items(bound):
         return section
     remark = "Its items are checked by themselves, as candidates, and their findings are not repeated here."

@@ -505,8 +505,8 @@ def load_script(script: Script, names: Iterable[str], module_name: str) -> Modul
     for name in names:
         if reason := script.missing(name):
             raise RewardDefinitionError(
-                f"{script.path.name}:{name} cannot be loaded: {reason}. Move it, with what it needs, to a module that "
-                "does not train, and import it from there"
+                f"{script.path.name}:{name} cannot be loaded: {reason}. Move it and its helpers to a module that does "
+                "not train, and import it from there"
             )
     module = sys.modules.get(module_name)
     loader = loader_of(module)

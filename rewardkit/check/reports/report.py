@@ -20,6 +20,7 @@ from rewardkit.check.findings import Finding, LawResult, expression_of
 from rewardkit.check.laws.base import NO_GOOD, OVER
 from rewardkit.check.reward_under_test.whole import COVERED
 from rewardkit.check.run.output import Printed
+from rewardkit.check.run.scratch import Effects
 from rewardkit.report.document import (
     Bar,
     Block,
@@ -40,6 +41,7 @@ from rewardkit.report.document import (
     text_of as blocks_as_text,
 )
 from rewardkit.report.values import counted, middle_cut, quoted
+from rewardkit.workers import effects
 
 if TYPE_CHECKING:
     from rewardkit.analyze.calibration import Calibration
@@ -66,6 +68,7 @@ class Report:
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
         printed: the output that the reward printed during the check, or None if there was none.
+        effects: the files that the reward wrote during the check, and the network connections that it tried.
     """
 
     reward: str
@@ -78,6 +81,7 @@ class Report:
     components: tuple[Report, ...] = ()
     budget: float = field(default=0.0, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
+    effects: Effects = field(default=Effects(), compare=False)
 
     @property
     def findings(self) -> list[Finding]:
@@ -153,6 +157,7 @@ class Report:
             "needs": self.needs,
             "remarks": list(self.remarks),
             "printed": None if self.printed is None else self.printed.to_dict(),
+            "effects": self.effects.to_dict(),
             "laws": [
                 {
                     "law": result.law,
@@ -575,6 +580,7 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
     if (printed := section.report.printed) is not None:
         yield "printed", f"{printed} while it was checked. The output begins:"
         yield from (("", f"| {middle_cut(line, _LINE)}") for line in printed.sample)
+    yield from section.report.effects.rows()
 
 
 def _findings_in_short(
@@ -629,6 +635,8 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
     if report.printed is not None:
         yield Paragraph(f"The reward printed {report.printed} while it was checked. The output begins:", "soft")
         yield Code("\n".join(report.printed.sample))
+    if rows := list(report.effects.rows()):
+        yield Facts(rows)
     yield from _findings_in_full(section, anchor)
     for number, part in enumerate(section.parts):
         part_anchor = f"{anchor}-{number}"
@@ -731,6 +739,7 @@ def _rows(
     if raised := _raised(finding):
         rows.append(("raised", middle_cut(raised, limit)))
     frames = [line.strip() for line in finding.trace.splitlines() if line.strip().startswith('File "')]
+    frames = [frame for frame in frames if effects.__file__ not in frame]  # the audit hook that refused a connection
     rows += [("at", frame.removeprefix("File ")) for frame in frames[-1:]]
     if finding.line:
         rows.append(("line", middle_cut(finding.line, limit)))
