@@ -30,7 +30,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.description = (
         "Checks rewards against laws and searches for exploits: completions that score high without doing the task. "
         "Examples of correct and incorrect completions come from EXAMPLES, GOOD, and BAD in the reward's module, or "
-        "from a file."
+        "from a file. From a training script or a notebook, only the rewards are loaded: the training does not "
+        "start."
     )
     verb.epilog = (
         "Exit code 0: no fault was found; 1: a law is broken, or an exploit was found; 2: the check could not run, or "

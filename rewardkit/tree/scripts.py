@@ -365,10 +365,11 @@ def _python(source: str, where: str) -> str:
             magic = _MAGIC.match(lines[number]) if number < len(lines) else None
             if magic is None:
                 raise RewardDefinitionError(f"{where}, line {number + 1}: {error.msg}. Fix or empty the cell") from None
-            while lines[number].endswith("\\") and number + 1 < len(lines):  # !pip install \
-                lines[number], number = "", number + 1
-            target = f"{magic[2]} = " if magic[2] else ""
+            target, last = f"{magic[2]} = " if magic[2] else "", number
+            while lines[last].endswith("\\") and last + 1 < len(lines):  # !pip install \
+                last += 1
             lines[number] = f"{magic[1]}{target}get_ipython()  # {magic[0].strip()}"
+            lines[number + 1 : last + 1] = [""] * (last - number)
 
 
 def _analyzed(node: ast.stmt, cell: int, flags: int) -> _Statement:
