@@ -368,7 +368,8 @@ def _python(source: str, where: str) -> str:
             target, last = f"{magic[2]} = " if magic[2] else "", number
             while lines[last].endswith("\\") and last + 1 < len(lines):  # !pip install \
                 last += 1
-            lines[number] = f"{magic[1]}{target}get_ipython()  # {magic[0].strip()}"
+            command = magic[0].strip(" \\")
+            lines[number] = f"{magic[1]}{target}get_ipython()  # {command}"
             lines[number + 1 : last + 1] = [""] * (last - number)
 
 
