@@ -22,6 +22,7 @@ from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.run.execution import WORTH, OnProgress, continued, run_laws
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output
+from rewardkit.check.run.scratch import scratch_for
 from rewardkit.check.run.selection import LawLike, selected
 from rewardkit.check.run.status import law_progress, on_terminal, shown_status
 from rewardkit.check.variants.episodes.stage import Stage, stage_of
@@ -105,6 +106,7 @@ def check_reward(
     fail_fast: bool = False,
     components: bool = True,
     isolate: bool = True,
+    network: bool = False,
     on_progress: OnProgress | None = None,
     reviewer: str | Endpoint | None = None,
 ) -> Report:
@@ -147,6 +149,9 @@ def check_reward(
             addends. The sum gets twice as much time as a component.
         isolate: if True, run in a forked child process if the system allows it, so that a reward that hangs or crashes
             is reported as a finding.
+        network: if True, the reward may connect to other machines. Otherwise such connections are refused, unless the
+            reward contains a judge, a reward model, a remote reward, or a function with ``expensive=True``. This
+            machine can always be reached.
         on_progress: a function that is called when a law starts, with the law's name, the law's number, and the total
             number of laws. Without this function, the progress is shown on stderr if stderr is a terminal.
         reviewer: a model that reads the reward and proposes completions: the name of a model, as in `rk.judge`, or an
@@ -171,6 +176,7 @@ def check_reward(
     patience = declared.seconds_per_completion
     subject = subject_of(reward, examples, good=good, bad=bad, declarations=declared, seed=seed)
     todo = selected(laws, without=without or (), regressions=regressions)
+    remarks = tuple(per_example(subject.examples, good=good, bad=bad))
     parts = components_of(subject) if components else []
     started = time.monotonic()
     results: list[Report] = []
@@ -206,6 +212,9 @@ def check_reward(
         )
 
     with ExitStack() as status:
+        scratch = status.enter_context(scratch_for((subject.whole or subject).reward, network=network))
+        if not (isolate and can_isolate()):
+            status.enter_context(scratch.entered())
         if on_progress is None and on_terminal():
             on_progress = law_progress(status.enter_context(shown_status()), "the reward", budget)
         results.append(checked(subject, budget * 2 / (2 + len(parts)), reward, todo))
@@ -238,15 +247,22 @@ def check_reward(
                 on_progress("reviewer", count - 1, count)
             findings = [finding for report in results for finding in report.findings]
             reviewed = review(subject, endpoint, findings, patience=patience, isolate=isolate)
+        remarks = (*remarks, *failing_calls(subject, patience, isolate=isolate))
+        effects = scratch.effects()
     total_report, *of_parts = results
     if regressions is not None:
         from rewardkit.check.exploits.regressions import save
 
         save(regressions, total_report.findings, subject.examples)
-    remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject, patience, isolate=isolate))
     spent = time.monotonic() - started
     return replace(
-        total_report, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks, review=reviewed
+        total_report,
+        components=tuple(of_parts),
+        seconds=spent,
+        budget=budget,
+        remarks=remarks,
+        review=reviewed,
+        effects=effects,
     )
 
 

@@ -55,7 +55,7 @@ class RewardFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         option = self.config.getoption
-        chosen = {"budget": option("rewardkit_budget"), "seed": option("rewardkit_seed")}
+        chosen = {name: option(f"rewardkit_{name}") for name in ("budget", "seed", "network")}
         chosen = {name: value for name, value in chosen.items() if value is not None}
         try:
             for target in self._targets:

@@ -30,6 +30,7 @@ COMPARE = "Extract the answer first and compare it as a whole, with rk.number, r
 _BY_FAMILY = {
     "special_cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
     "empty": "Give the lowest score if there is no answer",
+    "structure": "Check the structure before comparing: sides of at least zero, one statement, unchanged indentation",
     "placeholder": "Compare the answer with the gold answer instead of rewarding any answer",
     "hedge": "Accept only one answer: give the lowest score if the completion contains several",
     "repetition": "Count each item once, and limit the number of items that count",

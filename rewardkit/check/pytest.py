@@ -40,6 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "`good` and `bad`",
     )
     group.addoption("--rewardkit-budget", type=float, metavar="SECONDS", help="time per reward (default: 40)")
+    group.addoption(
+        "--rewardkit-network", action="store_true", default=None, help="allow them to connect to other machines"
+    )
     group.addoption("--rewardkit-seed", type=int, metavar="NUMBER", help="random seed (default: 0)")
 
 

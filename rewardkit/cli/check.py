@@ -30,7 +30,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.description = (
         "Checks rewards against laws and searches for exploits: completions that score high without doing the task. "
         "Examples of correct and incorrect completions come from EXAMPLES, GOOD, and BAD in the reward's module, or "
-        "from a file."
+        "from a file. From a training script or a notebook, only the rewards are loaded: the training does not "
+        "start."
     )
     verb.epilog = (
         "Exit code 0: no fault was found; 1: a law is broken, or an exploit was found; 2: the check could not run, or "
@@ -87,6 +88,11 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         help="after the laws, send each reward's source, examples, and findings to this model at OPENAI_BASE_URL or "
         "OpenAI. Completions that it proposes are shown as leads if their scores agree with the model's claims. Leads "
         "do not change the exit code",
+    )
+    verb.add_argument(
+        "--network",
+        action="store_true",
+        help="allow the rewards to connect to other machines. Judges and remote rewards may always do so",
     )
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE as JSON")
     verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE as an HTML page")
@@ -160,7 +166,8 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
 def _options(options: argparse.Namespace) -> dict[str, Any]:
     from rewardkit.check.run.selection import OF_EXPLOITS, fast_laws
 
-    chosen = {"budget": options.budget or (_FAST_BUDGET if options.fast else _BUDGET), "seed": options.seed}
+    budget = options.budget or (_FAST_BUDGET if options.fast else _BUDGET)
+    chosen = {"budget": budget, "seed": options.seed, "network": options.network}
     if options.regressions is not None:
         chosen["regressions"] = options.regressions
     return {
@@ -181,7 +188,9 @@ def _section(bound: BoundReward, report: Report, options: argparse.Namespace) ->
     else:
         from rewardkit.check.reports.measured import measured
 
-        section = measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
+        section = measured(
+            report, bound.reward, options.data, label=options.label, seed=options.seed, network=options.network
+        )
     if not _has_checked_items(bound):
         return section
     remark = "Its items are checked by themselves, as candidates, and their findings are not repeated here."

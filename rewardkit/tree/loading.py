@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from rewardkit.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.errors import RewardDefinitionError, RewardKitError, near_miss, shorten
 from rewardkit.tree.conversion import is_plain
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.scripts import Script, load_script, loader_of
@@ -373,9 +373,9 @@ def _without_training(path: Path, reward: str, name: str, load: Callable[[], Mod
     if script is None or not script.trains:
         try:
             return load()
-        except ImportError:
+        except ImportError as error:
             # The package may be needed for the training only.
-            if script is None or not rewards:
+            if script is None or not rewards or isinstance(error, RewardKitError):
                 raise
     return load_script(script, rewards, name)
 

@@ -62,6 +62,7 @@ class _Statement:
         calls: the functions that it calls when it runs, such as ``"trainer.train"``.
         later_calls: the functions that its functions call.
         reason: why it never runs, or "" if it may run.
+        cause: the statement on whose result it depends, if that is the reason.
     """
 
     node: ast.stmt
@@ -74,6 +75,7 @@ class _Statement:
     calls: list[str] = field(default_factory=list)
     later_calls: list[str] = field(default_factory=list)
     reason: str = ""
+    cause: _Statement | None = None
 
     @property
     def is_definition(self) -> bool:
@@ -184,7 +186,8 @@ class Script:
             elif any(isinstance(node, ast.Await) for node in _running(statement.node)):
                 statement.reason = "it waits for a coroutine"
             elif missing:
-                statement.reason = f"it needs `{missing}` from {self.place(self._left_out[missing])}, which is not run"
+                statement.cause = self._left_out[missing].cause or self._left_out[missing]
+                statement.reason = f"it depends on {self.place(statement.cause)}: {statement.cause.reason}"
             for name in statement.binds:
                 if not statement.reason:
                     self._left_out.pop(name, None)
@@ -213,7 +216,8 @@ class Script:
             node = statement.node
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 arguments = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
-                is_reward = bool(arguments & {"completions", "completion"} or node.decorator_list)
+                is_decorated = any("reward" in ast.unparse(decorator).lower() for decorator in node.decorator_list)
+                is_reward = is_decorated or bool(arguments & {"completions", "completion"})
             else:
                 # A list of rewards, a composed reward, or an object of a class with __call__.
                 is_reward = isinstance(node, (ast.Assign, ast.AnnAssign)) and (
@@ -345,11 +349,11 @@ def _cells(path: Path) -> list[str]:
         raise RewardDefinitionError(
             f"{path} is not a notebook in the format of Jupyter 4 or later: {type(error).__name__}: {error}"
         ) from None
-    return [_python(source, f"{path}, cell {number}") for number, source in enumerate(sources, start=1)]
+    return [_python(source) for source in sources]
 
 
-def _python(source: str, where: str) -> str:
-    """Return a cell as Python: magic commands become calls of ``get_ipython()``, which never run."""
+def _python(source: str) -> str:
+    """Return a cell as Python: magic commands, and cells that are not Python, become calls of ``get_ipython()``."""
     lines = source.split("\n")
     if source.lstrip().startswith("%%"):
         if not _PYTHON_CELL.match(source.lstrip()):
@@ -360,15 +364,19 @@ def _python(source: str, where: str) -> str:
             ast.parse("\n".join(lines))
             return "\n".join(lines)
         except SyntaxError as error:
-            number = (error.lineno or 1) - 1
+            number = min(error.lineno or 1, len(lines)) - 1
+            while number > 0 and lines[number - 1].endswith("\\"):
+                number -= 1
             # Only at a syntax error: a line of a long string may start with % as well.
-            magic = _MAGIC.match(lines[number]) if number < len(lines) else None
+            magic = _MAGIC.match(lines[number])
             if magic is None:
-                raise RewardDefinitionError(f"{where}, line {number + 1}: {error.msg}. Fix or empty the cell") from None
-            while lines[number].endswith("\\") and number + 1 < len(lines):  # !pip install \
-                lines[number], number = "", number + 1
-            target = f"{magic[2]} = " if magic[2] else ""
-            lines[number] = f"{magic[1]}{target}get_ipython()  # {magic[0].strip()}"
+                return f"get_ipython()  # not Python: {error.msg}"
+            target, last = f"{magic[2]} = " if magic[2] else "", number
+            while lines[last].endswith("\\") and last + 1 < len(lines):  # !pip install \
+                last += 1
+            command = magic[0].strip(" \\")
+            lines[number] = f"{magic[1]}{target}get_ipython()  # {command}"
+            lines[number + 1 : last + 1] = [""] * (last - number)
 
 
 def _analyzed(node: ast.stmt, cell: int, flags: int) -> _Statement:
@@ -505,8 +513,8 @@ def load_script(script: Script, names: Iterable[str], module_name: str) -> Modul
     for name in names:
         if reason := script.missing(name):
             raise RewardDefinitionError(
-                f"{script.path.name}:{name} cannot be loaded: {reason}. Move it and the names that it needs "
-                "to a module that does not train, and import it from there"
+                f"{script.path.name}:{name} cannot be loaded: {reason}. Move it and its helpers to a module that does "
+                "not train, and import it from there"
             )
     module = sys.modules.get(module_name)
     loader = loader_of(module)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from rewardkit.errors import shorten
+from rewardkit.workers.effects import start_in_worker
 from rewardkit.workers.frames import receive, send
 from rewardkit.workers.limits import end_with_parent, held_bytes, limit_memory
 
@@ -28,6 +29,7 @@ def connected() -> socket.socket:
 
 def serve(connection: socket.socket) -> None:
     """Run calls until the parent is gone or this process uses too much memory."""
+    start_in_worker()
     with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
         _serve(connection, pickle.loads(receive(connection)))
 

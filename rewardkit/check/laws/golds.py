@@ -352,7 +352,8 @@ def _all_perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[st
         yield right.anatomy.saying(wrong.text), wrong.kind
     for distractor in distractors:
         yield distractor.text, _ALONE
-    if right.anatomy.marked:
+    # A name in a program also occurs where it does not count.
+    if right.anatomy.marked and not (right.anatomy.region.kind == "fence" and len(right.anatomy.places) > 1):
         for wrong in answers:
             yield right.anatomy.answering(wrong.text), f"{wrong.kind}, with the gold answer elsewhere"
             if right.anatomy.region.of(right.anatomy.text).strip() != right.anatomy.gold:

@@ -214,7 +214,7 @@ def _lists(subject: RewardUnderTest) -> Iterator[tuple[Judged, Elements]]:
 
 
 _OPTIONAL = re.compile(
-    r"(?i)\b(?:optional|ignored|extra|not (?:compared|checked|judged)|any order|metadata|at least|tolera\w*)\b"
+    r"(?i)\b(?:optional|ignored|extra|not (?:compared|checked|judged)|metadata|at least|tolera\w*)\b"
 )
 """Words of a prompt or docstring that say that some elements do not count."""
 _IN_ORDER = re.compile(
@@ -273,13 +273,19 @@ def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
                 else:
                     by_kind.setdefault(change.kind, []).append(change)
             if changes == [None] and len(elements) > 1:
-                counting.setdefault(elements.kind, set()).add(right.example)
+                counting.setdefault(_kind(elements), set()).add(right.example)
     for (kind, _), free in by_kind.items():
         first = next((change for change in free if change.certain), free[0])
         rows = {change.right.example for change in free if change.certain}
         message = f"{first.why}: it scores {{score}}, the same as the correct completion"
         is_lead = not first.certain or (len(rows) == 1 and bool(counting.get(kind)) and first.kind[1] != "repeated")
         yield Variant(first.right.trial(first.text), message, base=first.right.as_given, lead=is_lead)
+
+
+def _kind(elements: Elements) -> str:
+    """Return the kind of the elements. If some of them are equal, it is another kind, because a reward may miscount."""
+    parts = {elements.part(index) for index in range(len(elements))}
+    return elements.kind if len(parts) == len(elements) else f"repeated {elements.kind}"
 
 
 def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -> Iterator[_Change | None]:
@@ -315,9 +321,9 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
         if is_alone and change_paid[index] and elements.kind != "entry":
             other = elements.changed(index)
             why = f"{shorten(other)} instead of {label}"
-            yield _Change((elements.kind, "changed"), right, texts[1 + count + index], why, certain)
+            yield _Change((_kind(elements), "changed"), right, texts[1 + count + index], why, certain)
         elif is_alone and removal_paid[index] and texts[1 + index] != elements.text:
-            yield _Change((elements.kind, "removed"), right, texts[1 + index], f"without {label}", certain)
+            yield _Change((_kind(elements), "removed"), right, texts[1 + index], f"without {label}", certain)
         elif counts[index]:
             yield from _cut_or_repeated(subject, right, elements, index, certain)
     if all(counts) and elements.kind in ("item", "call", "line", "bullet"):
@@ -329,11 +335,12 @@ def _cut_or_repeated(
 ) -> Iterator[_Change]:
     """Yield less of an element that counts, or a copy of another one in its place, if that costs nothing."""
     part = elements.part(index)
-    trials = {"cut": elements.cut(index), "negated": elements.negated(index)}
-    for name, shorter in trials.items():
+    changes = [*(("cut", text) for text in elements.cut(index)), ("negated", elements.negated(index))]
+    for name, shorter in changes:
         text = elements.instead(index, shorter)
         if shorter != part and right.paid(subject.see([right.trial(text)])[0]):
-            yield _Change((elements.kind, name), right, text, f"{shorten(shorter)} instead of {shorten(part)}", certain)
+            why = f"{shorten(shorter)} instead of {shorten(part)}"
+            yield _Change((_kind(elements), name), right, text, why, certain)
     other = next((another for another in map(elements.part, range(len(elements))) if another != part), "")
     if elements.names or elements.apart or not other:
         return
@@ -341,7 +348,7 @@ def _cut_or_repeated(
     for text in (elements.instead(index, other), *repeated):
         if right.paid(subject.see([right.trial(text)])[0]):
             why = f"{shorten(part)} is missing, {shorten(other)} is repeated"
-            yield _Change((elements.kind, "repeated"), right, text, why, True)
+            yield _Change((_kind(elements), "repeated"), right, text, why, True)
             break
 
 
@@ -357,15 +364,15 @@ def _moved_or_added(
     paid = [right.paid(score) for score in subject.see([right.trial(text) for text in swaps])]
     if any(paid) and (not all(paid) or _IN_ORDER.search(facts.prompt)):
         # If only some swaps cost, two elements may be equally good.
-        certain = all(paid) and not facts.is_optional
+        certain = all(paid) and not facts.is_optional and "any order" not in facts.prompt
         why = "with two elements in each other's place"
-        yield _Change((elements.kind, "moved"), right, swaps[paid.index(True)], why, certain)
+        yield _Change((_kind(elements), "moved"), right, swaps[paid.index(True)], why, certain)
     if elements.kind == "item" and _CLOSED.search(facts.prompt):
         foreign = [f"{elements.changed(0)}{'q' * more}" for more in range(4)]
         texts = [elements.with_more(*foreign[:times]) for times in (1, 4)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
             why = f"with four more elements, such as {shorten(foreign[0])}"
-            yield _Change((elements.kind, "added"), right, texts[1], why, not facts.is_optional)
+            yield _Change((_kind(elements), "added"), right, texts[1], why, not facts.is_optional)
 
 
 @dataclass(frozen=True)
@@ -391,7 +398,7 @@ class _RowFacts:
         example = subject.examples[right.example]
         prompt = text_of(example.prompt) if example.prompt is not None else ""
         columns = [example.columns[name] for name in subject.columns_read & set(example.columns)]
-        words = {word for column in columns for atom in atoms_of(column) for word in _WORD.findall(atom.lower())}
+        words = {word for column in columns for atom in atoms_of(column) for word in _words_of(atom)}
         docstrings = [inspect.getdoc(binding.original) or "" for _, binding in subject.bindings]
         return cls(
             prompt,
@@ -403,7 +410,7 @@ class _RowFacts:
 
     def judges(self, elements: Elements, index: int, counts: Sequence[bool]) -> bool:
         """Return whether the element is part of the gold answer and nothing says that it is optional."""
-        words = set(_WORD.findall(elements.part(index).lower()))
+        words = _words_of(elements.part(index))
         name = elements.name(index)
         chosen = {elements.name(other) for other, counted in enumerate(counts) if counted} & self.named - {""}
         return (
@@ -419,7 +426,7 @@ class _RowFacts:
         part = elements.part(index)
         if not parts_of(part) or re.search(r":\s*(?:\{\}|\[\]|\"\"|null)$", part):  # an empty value may be left out
             return False
-        is_known = set(_WORD.findall(elements.part(index).lower())) <= self.words
+        is_known = _words_of(part) <= self.words
         return is_known or elements.kind in ("value", "item", "call")
 
     def is_copied(self, elements: Elements, index: int) -> bool:
@@ -429,6 +436,12 @@ class _RowFacts:
             1 if elements.apart else sum(elements.part(other) == elements.part(index) for other in range(len(elements)))
         )
         return len(re.findall(rf"(?<!\w){re.escape(part)}(?!\w)", elements.text, re.IGNORECASE)) != copies
+
+
+def _words_of(text: str) -> set[str]:
+    """Return the words, numbers, and names in a text, in lower case, without short words such as "is" and "the"."""
+    words = _WORD.findall(text.lower())
+    return {word for word in words if not re.fullmatch(r"[a-z]{2}|the|and|for|has|are|was", word)} or set(words)
 
 
 def _worthless(value: Any) -> Iterator[str]:

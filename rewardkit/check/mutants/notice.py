@@ -25,6 +25,7 @@ from rewardkit.check.reward_under_test.sweep import given, sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, result_in_row, text_of
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import divert_output
+from rewardkit.check.run.scratch import scratch_for
 from rewardkit.check.variants.format_variants import make_format_variants
 from rewardkit.errors import RewardDefinitionError, shorten
 
@@ -133,13 +134,14 @@ def noticed(
     with divert_output(lambda data: None):  # the reward may print hundreds of times
         labeled = _labeled(subject)
         pool = [*(trial for trial, _ in labeled), *sweep(subject)]
-    before, pool = _original(bound.name, subject, pool, given_trials, len(labeled))
     labels = tuple(label for _, label in labeled)
     verdicts = []
-    for number, mutant in enumerate(mutants):
-        on_progress(number)
-        after, lost = _results_in_child(partial(_load_mutant, mutant, bound.name, options), pool, given_trials)
-        verdicts.append(_verdict(mutant, _Scored(subject, pool, given_trials, labels, before, after), lost))
+    with scratch_for(subject.reward, network=bool(bound.options.get("network"))):
+        before, pool = _original(bound.name, subject, pool, given_trials, len(labeled))
+        for number, mutant in enumerate(mutants):
+            on_progress(number)
+            after, lost = _results_in_child(partial(_load_mutant, mutant, bound.name, options), pool, given_trials)
+            verdicts.append(_verdict(mutant, _Scored(subject, pool, given_trials, labels, before, after), lost))
     return Noticed(bound.name, tuple(verdicts), len(pool), len(given_trials))
 
 

@@ -20,6 +20,7 @@ from rewardkit.check.labels import labeled
 from rewardkit.check.reports.report import Report, Section
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output, divert_output
+from rewardkit.check.run.scratch import scratch_for
 from rewardkit.errors import DataError, RewardDefinitionError, RewardKitError
 from rewardkit.progress.progress import Progress
 from rewardkit.scoring.samples import Data, arranged, read
@@ -205,7 +206,9 @@ _LIMIT = 120.0
 """The time limit for all completions in a file, in seconds. Arbitrary: it stops a reward that hangs on one of them."""
 
 
-def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:
+def measured(
+    report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0, network: bool = False
+) -> Section:
     """Add measurements on the completions in a file to a report.
 
     If the file has labels, the section includes a calibration. If it has several completions per prompt, the section
@@ -220,14 +223,15 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     missing = ""
     output = Output()
     try:
-        if dataset.has_labels:
-            missing = f"agreement with {label!r} not measured"
-            calibration = _measure_or_remark(
-                lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks, output
-            )
-        if dataset.has_groups:
-            missing = "learning signal not estimated"
-            signal = _measure_or_remark(lambda: estimate_signal(tree, unlabeled), missing, remarks, output)
+        with scratch_for(tree, network=network):
+            if dataset.has_labels:
+                missing = f"agreement with {label!r} not measured"
+                calibration = _measure_or_remark(
+                    lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks, output
+                )
+            if dataset.has_groups:
+                missing = "learning signal not estimated"
+                signal = _measure_or_remark(lambda: estimate_signal(tree, unlabeled), missing, remarks, output)
     except _Unfinished as error:  # the second measurement would not finish either
         remarks.append(f"{missing}: {error}")
     if output.printed is not None:

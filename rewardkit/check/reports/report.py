@@ -21,6 +21,7 @@ from rewardkit.check.findings import Finding, LawResult, expression_of
 from rewardkit.check.laws.base import NO_GOOD, OVER
 from rewardkit.check.reward_under_test.whole import COVERED
 from rewardkit.check.run.output import Printed
+from rewardkit.check.run.scratch import Effects
 from rewardkit.report.document import (
     Bar,
     Block,
@@ -41,6 +42,7 @@ from rewardkit.report.document import (
     text_of as blocks_as_text,
 )
 from rewardkit.report.values import counted, middle_cut, quoted
+from rewardkit.workers import effects
 
 if TYPE_CHECKING:
     from rewardkit.analyze.calibration import Calibration
@@ -71,6 +73,7 @@ class Report:
             add so that more is judged.
         printed: the output that the reward printed during the check, or None if there was none.
         review: the leads of the reviewer, or None if there was no reviewer.
+        effects: the files that the reward wrote during the check, and the network connections that it tried.
     """
 
     reward: str
@@ -85,6 +88,7 @@ class Report:
     remarks: tuple[str, ...] = field(default=(), compare=False)
     unjudged: str = field(default="", compare=False)
     review: Review | None = field(default=None, compare=False)
+    effects: Effects = field(default=Effects(), compare=False)
 
     @property
     def findings(self) -> list[Finding]:
@@ -173,6 +177,7 @@ class Report:
             "remarks": list(self.remarks),
             "printed": None if self.printed is None else self.printed.to_dict(),
             "review": None if self.review is None else self.review.to_dict(),
+            "effects": self.effects.to_dict(),
             "laws": [
                 {
                     "law": result.law,
@@ -619,6 +624,7 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
     if (printed := section.report.printed) is not None:
         yield "printed", f"{printed} while it was checked. The output begins:"
         yield from (("", f"| {middle_cut(line, _LINE)}") for line in printed.sample)
+    yield from section.report.effects.rows()
 
 
 def _reasons_in_short(results: Sequence[LawResult]) -> str:
@@ -684,6 +690,8 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
     if report.printed is not None:
         yield Paragraph(f"The reward printed {report.printed} while it was checked. The output begins:", "soft")
         yield Code("\n".join(report.printed.sample))
+    if rows := list(report.effects.rows()):
+        yield Facts(rows)
     yield from _findings_in_full(section, anchor)
     if report.review is not None:
         cards = [_card(lead, "reviewer", matters=False) for lead in report.review.leads]
@@ -817,6 +825,7 @@ def _rows(
     if raised := _raised(finding):
         rows.append(("raised", middle_cut(raised, limit)))
     frames = [line.strip() for line in finding.trace.splitlines() if line.strip().startswith('File "')]
+    frames = [frame for frame in frames if effects.__file__ not in frame]  # the audit hook that refused a connection
     rows += [("at", frame.removeprefix("File ")) for frame in frames[-1:]]
     if finding.line:
         rows.append(("line", middle_cut(finding.line, limit)))

@@ -26,6 +26,7 @@ from typing import Any
 
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.output import Heard, speak_to
+from rewardkit.check.run.scratch import enter_scratch
 from rewardkit.workers.limits import end_with_parent, limit_memory
 
 _NOTED = 1 << 20
@@ -190,6 +191,7 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         os.setsid()
         end_with_parent(ending)
         limit_memory(_MEMORY)
+        enter_scratch()
         gc.freeze()  # garbage of the parent may belong to threads (of torch, of DuckDB) that do not exist here
 
         def send(payload: Any) -> None:

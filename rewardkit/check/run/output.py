@@ -39,7 +39,7 @@ class Printed:
 
     def __str__(self) -> str:
         many = "1 line" if self.lines == 1 else f"{self.lines:,} lines"
-        return f"{many} ({_amount(self.size)})"
+        return f"{many} ({amount_of(self.size)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and the sample as plain JSON values."""
@@ -116,7 +116,8 @@ def _is_open(descriptor: int) -> bool:
     return False
 
 
-def _amount(size: int) -> str:
+def amount_of(size: int) -> str:
+    """Return a number of bytes as text: ``61.0 MB``."""
     # For small sizes, "0 kB" would say nothing.
     if size < 1_000:
         return f"{size} bytes"

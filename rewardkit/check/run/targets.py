@@ -19,6 +19,7 @@ from rewardkit.check.reward_under_test.bound_reward import BoundReward
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult
 from rewardkit.check.run.isolation import Note, can_isolate, run_in_child
+from rewardkit.check.run.scratch import scratch_for
 from rewardkit.errors import BindingError, NoExamples, RewardDefinitionError, RewardKitError
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.loading import WHAT, Loaded, survey
@@ -182,10 +183,10 @@ def _bind_candidate(candidate: Loaded, options: Mapping[str, Any]) -> BoundRewar
         return LeftOut(candidate.name, str(error))
     if "function" not in candidate.kind or not can_isolate():
         return bound_reward
-    score = _first_score(subject)
+    score = _first_score(subject, bound_reward)
     if chat and score is not None and READS_CHAT.search(score.trace or score.reason):
         bound_reward = replace(bound_reward, options={**bound_reward.options, "examples": _CHAT})
-        score = _first_score(_subject(bound_reward))
+        score = _first_score(_subject(bound_reward), bound_reward)
     detail = score.reason if score is not None else ""
     # Python's message for a missing key; here, the key is a column that the function reads.
     missing_key = re.match(r"raised KeyError: '(\w+)'", detail)
@@ -228,7 +229,7 @@ def _subject(bound_reward: BoundReward) -> RewardUnderTest:
     return subject_of(bound_reward.reward, bound_reward.options["examples"], **completions)
 
 
-def _first_score(subject: RewardUnderTest) -> TrialResult | None:
+def _first_score(subject: RewardUnderTest, bound_reward: BoundReward) -> TrialResult | None:
     """Score one completion in a child process. Return None if there is no score in time."""
     completion = [*subject.examples[0].good, subject.formed("42")][0]
 
@@ -238,8 +239,9 @@ def _first_score(subject: RewardUnderTest) -> TrialResult | None:
         except RewardKitError:
             send(None)  # the check will report it
 
-    for message in run_in_child(work, Note(), _PATIENCE, _PATIENCE):
-        return message if isinstance(message, TrialResult) else None
+    with scratch_for(subject.reward, network=bool(bound_reward.options.get("network"))):
+        for message in run_in_child(work, Note(), _PATIENCE, _PATIENCE):
+            return message if isinstance(message, TrialResult) else None
     return None
 
 

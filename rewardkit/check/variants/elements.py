@@ -33,6 +33,8 @@ _FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
 # "name: value" on a line of its own, with a name of up to 30 characters.
 _FIELD = re.compile(r"^[ \t]*(?:[-*•][ \t]+)?\**(\w[\w /-]{0,29}?)\**[:=][ \t*]*(\S.*?)[ \t]*$", re.MULTILINE)
+# "preheat, mix, bake": three short items or more.
+_LIST = re.compile(r"\s*([^\n.:]{1,30}(?:(?:,|;| >| ->) [^\n.:,]{1,30}){2,})\.?\s*")
 # A quotation of two words or more.
 _QUOTE = re.compile(r'["“]([^"“”\n]*\w [^"“”\n]*\w[^"“”\n]*)["”]')
 _JOINTS = (" > ", " -> ", " → ", "->", "→", "; ", " | ", ", ", ",", " ")
@@ -131,14 +133,18 @@ class Elements:
             return self._with_other_words(part, start) + end
         return self._with_other_words(part, start)
 
-    def cut(self, index: int) -> str:
-        """Return the element at `index` with only the first letter of each long word, or unchanged if it has none."""
+    def cut(self, index: int) -> Iterator[str]:
+        """Yield what a search for parts of the element at `index` also finds: its initials, and its first letter."""
         part = self.part(index)
         if self.kind not in ("item", "value", "field", "bullet", "mention", "quote"):
-            return part
+            return
         start = part.index(" ") if self.kind == "bullet" else 0
         # A word of four letters or more: the first letter of a shorter one may be an abbreviation.
-        return part[:start] + re.sub(r"\b([^\W\d_])[^\W\d_]{3,}", r"\1", part[start:])
+        yield part[:start] + re.sub(r"\b([^\W\d_])[^\W\d_]{3,}", r"\1", part[start:])
+        letters = re.search(r"[^\W\d_]", part[start:])
+        if letters is not None and len(part.split()) > 2:
+            quote = '"' if self.kind == "value" else ""
+            yield f"{part[:start]}{' ' if start else ''}{quote}{letters.group()}{quote}"
 
     def negated(self, index: int) -> str:
         """Return the statement at `index` with "not", or unchanged if it is no short statement."""
@@ -284,8 +290,8 @@ def _items(anatomy: ParsedCompletion, documents: Sequence[Span]) -> Iterator[Ele
     """Yield the items in the marked answer, or the items after the colon in the last line."""
     text, region = anatomy.text, anatomy.region
     if not anatomy.marked:
-        # "Colors: red, blue" at the end: a label of up to 40 characters.
-        line = re.search(r"(?:^|\n)[^\n:]{1,40}:[ \t]*([^\n]+?)[ \t.]*\Z", text)
+        # "Colors: red, blue" at the end: a label of up to 40 characters. Or the list is the whole text.
+        line = re.search(r"(?:^|\n)[^\n:]{1,40}:[ \t]*([^\n]+?)[ \t.]*\Z", text) or _LIST.fullmatch(text)
         if line is None:
             return
         region = Span(*line.span(1))

@@ -165,7 +165,8 @@ def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[F
         )
     # Years such as 2024 are written without a comma.
     is_year = number is not None and 1000 <= number < 2100
-    if number is None or abs(number) < 1000 or is_year or re.search(r"[^\d,.\-]", anatomy.gold):
+    in_list = re.search(r"\d\s*,\s", marked_text)  # a comma separates numbers there
+    if number is None or abs(number) < 1000 or is_year or in_list or re.search(r"[^\d,.\-]", anatomy.gold):
         return
     hint = "remove commas from both sides before comparing, or read numbers (rk.number)"
     if "," in anatomy.gold:
