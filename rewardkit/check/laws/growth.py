@@ -108,7 +108,7 @@ def _cut_off(text: str) -> Iterator[tuple[str, Growing]]:
     Nested repetition takes exponential time there: blocks or lines are repeated without an end, some without their
     closing tags, and one character is repeated behind each tag.
     """
-    blocks = {}
+    blocks: dict[str, tuple[int, int]] = {}
     for opening in _TAG.finditer(text[:_LONGEST_TEXT]):
         closing = text.find(f"</{opening[1]}>", opening.end())
         if not opening[0].startswith("</") and closing > 0:
