@@ -56,6 +56,20 @@ def test_a_child_that_sends_nothing_is_not_lost() -> None:
     assert said(lambda send: None) == []
 
 
+def test_the_child_does_not_read_the_input_of_its_parent() -> None:
+    reading, writing = os.pipe()
+    before = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        os.write(writing, b"for the parent")
+        assert said(lambda send: send(os.read(0, 100))) == [b""]
+        assert os.read(0, 100) == b"for the parent"
+    finally:
+        os.dup2(before, 0)
+        for descriptor in (reading, writing, before):
+            os.close(descriptor)
+
+
 def test_the_child_has_closures_and_changes_nothing_here() -> None:
     here = {"number": 1}
     directory = Path.cwd()

@@ -23,7 +23,7 @@ from rewardkit.check.variants.broken_texts import blocks_of
 from rewardkit.check.variants.episodes.wrong_calls import changeable_calls, wrong_calls
 from rewardkit.check.variants.own_texts import reacts
 from rewardkit.check.variants.wild_texts import TEXTS
-from rewardkit.check.variants.wrong_answers import Wrong, other_value, plain, with_leaf
+from rewardkit.check.variants.wrong_answers import OTHER_TEXT, Wrong, other_value, plain, with_leaf
 from rewardkit.errors import shorten
 from rewardkit.progress.schedule import weight_bounds
 from rewardkit.text.json_text import Path, path_text
@@ -279,9 +279,13 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
         if not right.judges:
             continue
         yield None
-        for text, kind in perturbed(subject, right):
+        texts = list(perturbed(subject, right))
+        for text, kind in texts:
             trial = right.trial(text)
             score = subject.see([trial])[0]
+            # One unrelated word may be another correct answer, such as another fruit.
+            if kind == OTHER_TEXT and sum(map(right.paid, _scores_of(subject, right, texts, kind))) < 2:
+                continue
             if right.paid(score) and kind not in violations and not covered(subject, right, trial):
                 violations[kind] = _wrong_paid(subject, right, trial, kind)
         for trial in foreign_trials(subject, right.example, right.completion):
@@ -291,6 +295,10 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
         if len(violations) >= _MOST:
             break
     yield from list(violations.values())[:_MOST]
+
+
+def _scores_of(subject: RewardUnderTest, right: Judged, texts: list[tuple[str, str]], kind: str) -> list[TrialResult]:
+    return subject.see([right.trial(text) for text, other in texts if other == kind])
 
 
 def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -21,11 +21,15 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import anatomies
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.variants.wild_texts import TEXTS
+from rewardkit.check.variants.written_completions import written_completions
+from rewardkit.errors import shorten
 
 _STRONG = (" ", "a", "1", "\n", "a ")
 """Pieces whose repetition reveals most slow patterns: words, and matches of ``\\s``, ``\\w``, ``\\d``, and ``.``."""
 _PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\")
 """More pieces, with which parsers nest, quote, or escape text."""
+_LONGEST_TEXT = 5_000
+"""The number of characters of a correct completion in which tags are searched. Arbitrary: later tags are the same."""
 _COUNTED = ("a{0} ", "a{0}\n", "Word a{0}. ", "{0}, ", "a{0}: {0}\n")
 
 
@@ -37,6 +41,12 @@ class Growing:
     before: str = ""
     after: str = ""
     counts: bool = False
+
+    def sizes(self, copies: Sequence[int], sizes: Sequence[int]) -> list[int]:
+        """Return sizes to try. A long piece is repeated `copies` times first, so that an explosion is seen in time."""
+        size = len(self.piece)
+        short = [size * count for count in copies] if size > 4 and not self.counts else []
+        return [*short, *(larger for larger in sizes if larger > max(short, default=0))]
 
     def __call__(self, size: int) -> str:
         """Return the text of about `size` characters."""
@@ -63,7 +73,7 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     for tag in subject.mined.tags[:2]:
         for piece in ("a", " "):
             yield f"{piece!r} * n after <{tag}>", Growing(piece, f"<{tag}>", "!")
-    for anatomy in anatomies(subject, 0)[:1]:
+    for anatomy in _correct(subject):
         text = anatomy.text
         if text:
             yield "a correct completion * n", Growing(text, "", "!")
@@ -78,6 +88,45 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
                 yield "the answer * n, never closed", Growing(answer, text[: anatomy.region.start])
             for piece in _STRONG:
                 yield f"{piece!r} * n instead of the answer", Growing(piece, *_split_at_answer(anatomy))
+        yield from _cut_off(text)
+
+
+def _correct(subject: RewardUnderTest) -> list[ParsedCompletion]:
+    """Return the first correct completion, or one that the check has written, or none."""
+    return anatomies(subject, 0)[:1] or [ParsedCompletion(text) for text in written_completions(subject)[:1]]
+
+
+# Arbitrary limits: each block and each cut adds families to measure.
+_MOST_BLOCKS = 6
+_MOST_CUTS = 6
+_TAG = re.compile(r"</?([A-Za-z_][\w-]{0,40})>")
+
+
+def _cut_off(text: str) -> Iterator[tuple[str, Growing]]:
+    """Yield families of completions that a policy in a loop writes until the token limit cuts them off.
+
+    Nested repetition takes exponential time there: blocks or lines are repeated without an end, some without their
+    closing tags, and one character is repeated behind each tag.
+    """
+    blocks: dict[str, tuple[int, int]] = {}
+    for opening in _TAG.finditer(text[:_LONGEST_TEXT]):
+        closing = text.find(f"</{opening[1]}>", opening.end())
+        if not opening[0].startswith("</") and closing > 0:
+            blocks.setdefault(opening[1], (opening.start(), closing + len(opening[1]) + 3))
+    for name, (start, end) in list(blocks.items())[:_MOST_BLOCKS]:
+        before, block, after = text[:start], text[start:end], text[end:]
+        yield f"<{name}> * n, never closed", Growing(block, before)
+        # A rest that does not fit, as after a typing error.
+        yield f"<{name}> * n, with another end", Growing(block, before, f"{after[:-1]}!")
+        for tag in dict.fromkeys(mark[0] for mark in _TAG.finditer(block) if mark[0].startswith("</")):
+            yield f"<{name}> without {tag} * n", Growing(block.replace(tag, ""), before)
+    lines = [line for line in text[:_LONGEST_TEXT].split("\n")[:-1] if line.strip() and not _TAG.search(line)]
+    for line in list(dict.fromkeys(lines))[:2]:
+        yield f"the line {shorten(line, 30)} * n, never ended", Growing(f"{line}\n", text[: text.find(line)])
+    cuts = {text[: mark.end()]: mark[0] for mark in _TAG.finditer(text[:_LONGEST_TEXT])}
+    for before, tag in list(cuts.items())[:_MOST_CUTS]:
+        for piece in (" ", "\n", "(", "1"):
+            yield f"{piece!r} * n, cut off after {tag}", Growing(piece, before)
 
 
 def _growing_texts(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
@@ -88,7 +137,7 @@ def _growing_texts(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     # Arbitrary limits: long texts are messages, and each text takes another series of measurements.
     pieces += [text for text in subject.mined.texts if 1 < len(text) <= 30][:12]
     frames = {"": ("", ""), " before a mark": ("", "!\n?")}
-    for anatomy in anatomies(subject, 0)[:1]:
+    for anatomy in _correct(subject):
         before, after = _split_at_answer(anatomy)
         frames |= {" instead of the answer": (before, after), " in an open answer": (before, "")}
         if anatomy.text:
@@ -125,6 +174,8 @@ _GLANCE = (24, 64, 1_000, 4_000, 16_000)
 exponential growth, the large ones quadratic growth."""
 # Small steps up to 28 find exponential growth before it hangs; then two to four times as much each time.
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
+_COPIES = (*range(1, 17), 18, 20, 22, 24, 26, 28)
+"""The numbers of copies of a long piece to try first, such as a block. Each copy may double the time."""
 _SUSPECT = 0.005
 """The number of seconds above which a family of texts is measured at a series of sizes. The linear rewards in the
 tests take up to 5 ms for 16,000 characters."""
@@ -170,9 +221,10 @@ def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
 
 def _measure_times(subject: RewardUnderTest, family: Growing) -> list[tuple[int, float]]:
     """Return the sizes and times of growing texts. Stop once the growth is clear, or is too small to matter."""
-    suspect = next((size for size in _GLANCE if _seconds(subject, family(size)) > _SUSPECT), None)
+    glance, sizes = family.sizes(_COPIES[3::4], _GLANCE), family.sizes(_COPIES, _SIZES)
+    suspect = next((size for size in glance if _seconds(subject, family(size)) > _SUSPECT), None)
     times: list[tuple[int, float]] = []
-    for size in _SIZES if suspect is not None else ():
+    for size in sizes if suspect is not None else ():
         # Sizes far below the suspect size take no time.
         if suspect is not None and size * 8 < suspect:
             continue

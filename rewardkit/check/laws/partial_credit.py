@@ -18,6 +18,7 @@ from fractions import Fraction
 from itertools import islice, pairwise, permutations, product
 from typing import Any
 
+from rewardkit.batch.messages import prompt_text
 from rewardkit.check.completion.parsed_completion import (
     THINKING,
     ParsedCompletion,
@@ -391,12 +392,32 @@ def _closer(subject: RewardUnderTest) -> Iterator[tuple[list[Trial], str]]:
             factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
             is_integer = number == number.to_integral_value()
             answers = [float(number) * factor for factor in factors]
-            # Below 20, rounded steps would be equal.
-            texts = [str(round(answer)) if is_integer and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
-            if len(set(texts)) == len(texts):
+            is_whole = is_integer and (abs(number) >= 20 or asks_for_whole_numbers(subject, right))
+            texts = [str(round(answer)) if is_whole else f"{answer:.6g}" for answer in answers]
+            # Rounded steps below 20 may be equal.
+            texts = [text for text in dict.fromkeys(texts) if text != right.anatomy.gold]
+            if len(texts) > 1:
                 trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]
                 if declared or len({round(score.value, 9) for score in subject.see(trials)}) >= _GRADES:
                     yield trials, "closer to the gold answer"
+
+
+_WHOLE = re.compile(
+    r"(?i)\bwhole (?:number|score|point|mark|dollar|unit)|\bintegers?\b|\bnatural number|\bhow many\b|\bnumber of\b"
+    r"|\bscale (?:of|from)\b|\b(?:rat(?:e|ing)|score|grade|marks?|points?)\b[^.\n]{0,30}\b\d+\s?(?:to|-|–|/|and)\s?\d+"
+)
+"""Matches prompts that ask for whole numbers: "as an integer", "How many", "Rate it from 1 to 10"."""
+
+
+def asks_for_whole_numbers(subject: RewardUnderTest, right: Judged) -> bool:
+    """Return whether the prompt asks for whole numbers, or the gold column is annotated as an int."""
+    column = right.anatomy.column
+    is_int = any(
+        parameter.source == column and parameter.annotation is int
+        for _, binding in subject.bindings
+        for parameter in binding.parameters
+    )
+    return is_int or _WHOLE.search(prompt_text(subject.examples[right.example].prompt)) is not None
 
 
 def _numeric(subject: RewardUnderTest, column: str) -> bool:
@@ -426,8 +447,9 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     if number is None or not right.judges or as_number(right.anatomy.value) != number or abs(number) < 1:
         return
     yield None
+    is_whole = asks_for_whole_numbers(subject, right)
     for step in (*_STEPS, *(abs(number) * share for share in _SHARES)):
-        if step * 2 >= abs(number):
+        if step * 2 >= abs(number) or (is_whole and step != step.to_integral_value()):
             continue
         texts = [format((number + error).normalize(), "f") for error in (step, -step)]
         trials = [right.trial(right.anatomy.saying(text)) for text in texts]

@@ -323,16 +323,16 @@ def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | N
     alike = [Trial(bad, right.example) for bad in bads if marks(text_of(bad)) == marks(anatomy.text)]
     if not subject.columns_read or not anatomy.marked or anatomy.gold or not alike or not _is_no_text(anatomy):
         return
-    others = [
+    other_rights = [
         other
         for other in judged(subject)
         if examples[other.example].columns != examples[right.example].columns
         and other.anatomy.region.kind == anatomy.region.kind
         and _answer(other) != _answer(right)
     ]
-    if others and not any(map(right.paid, subject.see(alike))):
+    if other_rights and not any(map(right.paid, subject.see(alike))):
         yield None
-        ignored = (other for other in others if ignores_rows(subject, right.example, other.example))
+        ignored = (other for other in other_rights if ignores_rows(subject, right.example, other.example))
         trials = [Trial(other.completion, right.example) for other in ignored]
         if trials:
             message = "the correct answer to another row also scores {score} here: it is not compared with this row"

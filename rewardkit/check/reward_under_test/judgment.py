@@ -14,10 +14,12 @@ from itertools import chain
 from typing import Any
 
 from rewardkit.check.completion.parsed_completion import (
+    ANSWERS,
     NUMBER,
     ParsedCompletion,
     anatomy_of,
     as_number,
+    likelihood,
     marks,
     replaced,
 )
@@ -124,7 +126,8 @@ def _judge_completions(subject: RewardUnderTest) -> Iterator[Judged]:
             score = subject.see([Trial(completion, number)])[0]
             if not score.scored or not _earns(subject, number, score.value):
                 continue  # the completion scores nothing, which another law reports
-            other_golds = [other.gold for other in firsts if other.gold and not _accepts(anatomy.value, other)]
+            rivals = firsts if _has_answers(subject, anatomy.column) else []
+            other_golds = [other.gold for other in rivals if other.gold and not _accepts(anatomy.value, other)]
             yield _judge_completion(
                 subject, number, completion, anatomy, score, tuple(_certainly_wrong(anatomy, other_golds))
             )
@@ -235,7 +238,13 @@ def _foreign(subject: RewardUnderTest, number: int, completion: object) -> Itera
                 continue
             if own_anatomy.places and own_anatomy.column == other_anatomy.column:
                 continue  # the text also contains the gold answer of this example
-            yield other, Trial(good, number), other_anatomy.gold
+            is_certain = other_anatomy.gold and _has_answers(subject, other_anatomy.column)
+            yield other, Trial(good, number), other_anatomy.gold if is_certain else ""
+
+
+def _has_answers(subject: RewardUnderTest, column: str) -> bool:
+    """Return whether a column has gold answers: the reward reads it, or its name says so. Others have only examples."""
+    return column in subject.columns_read or likelihood(column) < len(ANSWERS)
 
 
 def _accepts(value: Any, other: ParsedCompletion) -> bool:
@@ -279,7 +288,14 @@ def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] 
         return lambda text: not oracle(text, columns)
     gold = right.anatomy.gold
     # Arbitrary: an answer of more than 60 characters can be put in other words.
-    if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
+    if (
+        not right.judges
+        or not gold
+        or not _has_answers(subject, right.anatomy.column)
+        or "\n" in gold
+        or gold[:1] in "[{("
+        or len(plain(gold)) > 60
+    ):
         return None
     golds = (gold, *right.anatomy.aliases)
     if any(value_of(alias) is not None and as_number(alias) is None for alias in golds):  # a fraction

@@ -188,6 +188,9 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
     try:
         speak_to(speaking)
         os.close(speaking)
+        nothing = os.open(os.devnull, os.O_RDONLY)  # a reward must not read the parent's input, or wait for it
+        os.dup2(nothing, 0)
+        os.close(nothing)
         os.setsid()
         end_with_parent(ending)
         limit_memory(_MEMORY)

@@ -6,6 +6,7 @@ or ``re.match(r"<think>.*</think>\s*<answer>.*</answer>", text)``, one of them i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rewardkit.check.reading.aims import drawn, matching
@@ -39,7 +40,10 @@ def _candidates(subject: RewardUnderTest) -> Iterator[str]:
     for joint in ("", "\n"):
         for body in ("42", "\n6*7 = 42\n"):
             yield joint.join(f"<{tag}>{body}</{tag}>" for tag in code.tags)
-    yield from matching([*code.patterns, *code.texts], subject.seed)
+    # "A{3}" and "[a-z]:" are patterns, too, but look like ordinary texts.
+    yield from matching(
+        [*code.patterns, *(text for text in code.texts if re.search(r"[\[{(*+\\]", text))], subject.seed
+    )
     yield from drawn(lambda: _of_options(subject), _DRAWN, subject.seed)
 
 

@@ -30,7 +30,10 @@ _OF_LENGTH = {
 """Two words of each length."""
 _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
 
+_FREE = re.compile(r"(?i)reason|expla|comment|note|summary|title|descri|thought|rational|message|text|remark|caption")
+"""Names of JSON keys whose texts are often free. A reward may accept any text there."""
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
+OTHER_TEXT = "another text"
 _TURNED = "its comparison reversed"
 _NUMBERED = re.compile(r"(?m)^\s*\(?\d{1,3}[.):]\s")
 """Matches a list item's number at the beginning of a line: ``(1) ``, ``2. ``."""
@@ -167,7 +170,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     size = len(gold)
     for word in _WORDS:
         if not _overlap(word, gold):
-            yield Wrong(word, "wrong", "another text", honest=True)
+            yield Wrong(word, "wrong", OTHER_TEXT, honest=True)
     filler = _in_shape_of(gold)
     if size > 1 and not _overlap(filler, gold):
         yield Wrong(filler, "wrong", "another text of the same length", honest=True)
@@ -289,7 +292,7 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
         mixed = {other: right if other == key else other_value(right) for other, right in parsed.items()}
         yield Wrong(json.dumps(mixed), "prefix", "one correct value among incorrect ones")
     for path, value in leaves(parsed):
-        if not _is_prose(value):
+        if not _is_prose(value) and not _FREE.search(str(path[-1])):
             name = ".".join(map(str, path))
             wrong = json.dumps(with_leaf(parsed, path, other_value(value)))
             yield Wrong(wrong, "wrong", f"another value for {name!r}")

@@ -132,6 +132,59 @@ def test_a_right_answer_repeated_until_it_is_cut_off() -> None:
     assert "</list>" not in found.completion
 
 
+EVENT = "<event>\n<name>Lunch</name>\n<start>12:00</start>\n</event>\n"
+SCHEDULE = f"<think>\nhm\n</think>\n<schedule>\n{EVENT}{EVENT.replace('Lunch', 'Dinner')}</schedule>"
+NESTED = re.compile(r"<schedule>(\s*<event>.*</event>\s*)+</schedule>", re.DOTALL)
+NAMED = re.compile(
+    r"<think>.*</think>\s*<schedule>(\s*<event>\s*<name>.+</name>\s*<start>.+</start>\s*</event>)+\s*</schedule>",
+    re.DOTALL,
+)
+STEPS = re.compile(r"((Step \d+: .+\n?)+)+Answer: .+")
+ONE_BY_ONE = re.compile(r"<schedule>\s*(?:<event>[^<]*(?:<(?!/event>)[^<]*)*</event>\s*)*</schedule>")
+
+
+def nested(completions: list[str], **kwargs: Any) -> list[float]:
+    return [float(NESTED.search(text) is not None) for text in completions]
+
+
+def named(completions: list[str], **kwargs: Any) -> list[float]:
+    return [float(NAMED.match(text) is not None) for text in completions]
+
+
+def in_steps(completions: list[str], **kwargs: Any) -> list[float]:
+    return [float(STEPS.match(text) is not None) for text in completions]
+
+
+def one_by_one(completions: list[str], **kwargs: Any) -> list[float]:
+    return [float(ONE_BY_ONE.search(text) is not None) for text in completions]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reward", "good"),
+    [(nested, [SCHEDULE]), (nested, []), (named, [SCHEDULE]), (in_steps, ["Step 1: a b\nStep 2: c\nAnswer: 4"])],
+)
+def test_a_block_or_line_repeated_until_it_is_cut_off(reward: Any, good: Any) -> None:
+    report = check_reward(reward, examples=[{}], good=good, bad=[], laws=["time_linear"])
+    (found,) = report.findings
+    assert found.law == "time_linear"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("good", [[SCHEDULE], []])
+def test_blocks_that_are_read_one_by_one_hold(good: Any) -> None:
+    assert_held(one_by_one, "time_linear", examples=[{}], good=good, bad=[], budget=60.0)
+
+
+def test_completions_are_cut_off_at_each_tag() -> None:
+    families = dict(families_of(subject(nested, examples=[{}], good=[SCHEDULE], bad=[])))
+    assert families["<event> * n, never closed"](500).count("<event>") > 5
+    assert "</name>" not in families["<event> without </name> * n"](500)
+    assert families["'(' * n, cut off after </think>"](9) == f"<think>\nhm\n</think>{'(' * 9}"
+    lines = dict(families_of(subject(in_steps, examples=[{}], good=["Step 1: a\nAnswer: 4"], bad=[])))
+    assert lines["the line 'Step 1: a' * n, never ended"](30) == "Step 1: a\n" * 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("reward", "piece"), [(fields, "'a'"), (spaces, r"'(?: |\\n)'")])
 def test_slow_patterns_are_found_and_can_be_pasted(reward: Any, piece: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ LAWS = (
     "separates_good_from_bad",
     "gold_gets_the_maximum",
     "neighbors_do_not_leak",
+    "improves_along_rankings",
+    "errors_on_both_sides",
 )
 
 
@@ -62,6 +65,39 @@ def as_long_as_the_reference(completions: list[str], reference: list[str], **kwa
     ]
 
 
+FRUITS = ("apple", "banana", "cherry", "mango", "pear")
+
+
+def any_fruit(completions: list[str], example_fruit: list[str], **kwargs: Any) -> list[float]:
+    return [float(text.strip().lower() in FRUITS) for text in completions]
+
+
+def any_appliance_that_boils(completions: list[str], appliance: list[str], **kwargs: Any) -> list[float]:
+    rows = zip(completions, appliance, strict=True)
+    return [float(wanted in text.lower() and "liter" in text and len(text.split()) < 30) for text, wanted in rows]
+
+
+def item_with_a_note(completions: list[str], order: list[str], **kwargs: Any) -> list[float]:
+    """The note is free."""
+    return [float(_items(text) == _items(gold) and bool(gold)) for text, gold in zip(completions, order, strict=True)]
+
+
+def _items(text: str) -> tuple[Any, ...]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(value, dict) or set(value) != {"item", "count", "note"}:
+        return ()
+    return value["item"], value["count"], type(value["count"]), type(value["note"])
+
+
+def rating(completions: list[str], rating: list[int], **kwargs: Any) -> list[float]:
+    """A whole number from 1 to 10, with partial credit for a near one."""
+    rows = zip(map(body, completions), rating, strict=True)
+    return [max(0.0, 1 - abs(int(text) - gold) / 4) if re.fullmatch(r"[1-9]|10", text) else 0.0 for text, gold in rows]
+
+
 def different_words(completions: list[str], **kwargs: Any) -> list[float]:
     return [min(1.0, len(set(re.findall(r"[a-z]{3,}", text.lower()))) / 8) for text in completions]
 
@@ -74,6 +110,7 @@ class Open:
     bad: list[str]
 
 
+ORDERS = ({"item": "lamp", "count": 3, "note": "red"}, {"item": "desk", "count": 1, "note": "wide"})
 CASES = {
     "equal numbers": Open(
         in_any_notation,
@@ -98,6 +135,27 @@ CASES = {
         [{"reference": "The river froze in the night."}, {"reference": "Dogs sleep under the old oaks."}],
         ["The river froze in the night.", "Dogs sleep under the old oaks."],
         ["no", "never"],
+    ),
+    "any fruit": Open(
+        any_fruit, [{"example_fruit": "pear"}, {"example_fruit": "mango"}], ["pear", "mango"], ["oak", "ox"]
+    ),
+    "a sentence with a word": Open(
+        any_appliance_that_boils,
+        [{"appliance": "kettle"}, {"appliance": "samovar"}],
+        ["A kettle boils a liter of water.", "My samovar holds one liter."],
+        ["A kettle is hot.", "Water is wet."],
+    ),
+    "a free note": Open(
+        item_with_a_note,
+        [{"order": json.dumps(order)} for order in ORDERS],
+        [json.dumps(order) for order in ORDERS],
+        ["{}", "[]"],
+    ),
+    "whole numbers": Open(
+        rating,
+        [{"prompt": "Rate it from 1 to 10: dull", "rating": 3}, {"prompt": "Rate it from 1 to 10: fun", "rating": 8}],
+        ["<answer>3</answer>", "<answer>8</answer>"],
+        ["<answer>9</answer>", "<answer>1</answer>"],
     ),
     "any different words": Open(
         different_words,
