@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     ALL: tuple[Law, ...]
 
 _FAMILIES = (
-    "scores", "golds", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
+    "scores", "golds", "lazy", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
     "forms", "processes", "batches", "trees", "judges", "growth", "programs",
 )  # fmt: skip
 """The modules that contain laws. Laws with the same turn run in this order."""

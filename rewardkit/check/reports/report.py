@@ -11,13 +11,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewardkit.batch.table_text import visible
-from rewardkit.check.findings import Finding, LawResult, expression_of
+from rewardkit.check.findings import REFUSED, Finding, LawResult, Share, expression_of
 from rewardkit.check.laws.base import NO_GOOD, OVER
 from rewardkit.check.reward_under_test.whole import COVERED
 from rewardkit.check.run.output import Printed
@@ -66,8 +66,8 @@ class Report:
         fingerprint: the reward's fingerprint.
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
-        unjudged: "" if an incorrect completion was observed to score below a correct one; otherwise, what to pass to
-            `check_reward` so that more is judged.
+        unjudged: what to pass to `check_reward` so that more is judged, or "" if an incorrect completion was observed
+            to score below a correct one.
         printed: the output that the reward printed during the check, or None if there was none.
     """
 
@@ -111,6 +111,11 @@ class Report:
         """Evidence that a person must judge, including that of components. Leads are not faults."""
         own = [lead for result in self.results for lead in result.leads]
         return [*own, *(lead for part in self.components for lead in part.leads)]
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The share of a correct completion's score that each lazy policy gets, and the share of those refused."""
+        return tuple(share for result in self.results for share in result.shares)
 
     @property
     def ok(self) -> bool | None:
@@ -168,6 +173,7 @@ class Report:
             "budget": self.budget,
             "needs": self.needs,
             "remarks": list(self.remarks),
+            "shares": [asdict(share) for share in self.shares],
             "printed": None if self.printed is None else self.printed.to_dict(),
             "laws": [
                 {
@@ -586,6 +592,7 @@ def _in_short(section: Section) -> Iterator[Block]:
         findings = [finding for title, finding in titled if concerned[cause_of(finding)][0] == title]
         yield Part(law, list(_findings_in_short(state, law, findings, concerned)))
     yield from _leads(section, _LINE)
+    yield from _shares(section)
     if section.calibration is not None:
         yield Part("Agreement with the labels", section.calibration.document.blocks)
     if section.signal is not None:
@@ -683,6 +690,7 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
         laws = [*_laws_in_full(part, part_anchor), *_findings_in_full(part, part_anchor)]
         yield Part(f"{part.title} alone", [Verdict(part.verdict, _kind(part)), *laws])
     yield from _leads(section, _LONGEST)
+    yield from _shares(section)
     if section.calibration is not None:
         yield Part("Agreement with the labels", list(_calibration(section)))
     if section.signal is not None:
@@ -766,6 +774,21 @@ def _leads(section: Section, limit: int) -> Iterator[Block]:
     if len(leads) > _LEADS:
         blocks.append(Paragraph(f"{len(leads) - _LEADS} more are in report.leads and --json."))
     yield Part("Leads", blocks)
+
+
+def _shares(section: Section) -> Iterator[Block]:
+    """Yield a table of what lazy policies get. Policies that get nothing are only in the row of the best one."""
+    lazy = sorted((share for share in section.report.shares if share.name != REFUSED), key=lambda share: -share.value)
+    if not lazy:
+        return
+    rows = [[f"at most, for {lazy[0].name}", *_cells(lazy[0], "example")]]
+    rows += [[share.name, *_cells(share, "example")] for share in lazy[1:] if share.value > 0]
+    rows += [[share.name, *_cells(share, "completion")] for share in section.report.shares if share.name == REFUSED]
+    yield Part("What lazy policies get of a correct completion's score", [Table(rows, left=1)])
+
+
+def _cells(share: Share, unit: str) -> list[str]:
+    return [f"{share.value:.0%}", f"95% interval {share.low:.0%} to {share.high:.0%}", counted(share.count, unit)]
 
 
 # Parts of a finding, for both the terminal and the page.
