@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _FAMILIES = (
     "scores", "golds", "lazy", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
-    "forms", "processes", "batches", "trees", "judges", "growth", "programs",
+    "forms", "processes", "batches", "trees", "judges", "growth", "programs", "second_opinion",
 )  # fmt: skip
 """The modules that contain laws. Laws with the same turn run in this order."""
 

@@ -372,7 +372,7 @@ def budget_for(report: Report) -> int:
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings without repetitions of the same law, component, completion, and columns."""
-    by_key: dict[str, Finding] = {}
+    by_key: dict[tuple[str, ...], Finding] = {}
     for finding in findings:
         by_key.setdefault(_key(finding), finding)
     return list(by_key.values())
@@ -400,8 +400,9 @@ def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
     return list(by_law.items())
 
 
-def _key(finding: Finding) -> str:
-    return repr((finding.law, finding.component, finding.completion, sorted(finding.columns.items(), key=repr)))
+def _key(finding: Finding) -> tuple[str, ...]:
+    """Return a key that is equal for findings of the same law, component, completion, and columns, in this order."""
+    return finding.law, finding.component, repr(finding.completion), repr(sorted(finding.columns.items(), key=repr))
 
 
 def laws_without_findings(results: Sequence[LawResult]) -> set[str]:
@@ -411,7 +412,7 @@ def laws_without_findings(results: Sequence[LawResult]) -> set[str]:
     and is shown under that law, or otherwise under the first law in which it occurs.
     """
     own_laws = {result.law for result in results if any(finding.law == result.law for finding in result.findings)}
-    earlier_keys: set[str] = set()
+    earlier_keys: set[tuple[str, ...]] = set()
     repeated_laws = set()
     for result in results:
         keys = {_key(finding) for finding in result.findings}
@@ -760,7 +761,8 @@ def _calibration(section: Section) -> Iterator[Block]:
 
 def _leads(section: Section, limit: int) -> Iterator[Block]:
     """Yield the leads, which a person must judge, for both the terminal and the page."""
-    leads = distinct(section.report.leads)
+    keys = {_key(finding)[1:] for finding in section.report.findings}
+    leads = [lead for lead in distinct(section.report.leads) if _key(lead)[1:] not in keys]
     if not leads:
         return
     blocks: list[Block] = [Paragraph("Not counted as findings. Look at them: each may be a fault or intended.", "soft")]
