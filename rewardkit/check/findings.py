@@ -225,6 +225,32 @@ class Law:
         return f"laws.{self.name}"
 
 
+REFUSED = "correct completions refused"
+"""The name of the share of given correct completions that score no higher than the incorrect ones."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share over the examples, such as what silence gets of the score of correct completions.
+
+    For a lazy policy, 0 is the lowest score of all completions tried, and 1 is the mean score of the example's correct
+    completions.
+
+    Attributes:
+        name: the lazy policy, such as ``"silence"``, or ``"correct completions refused"``.
+        value: the mean share, from 0 to 1.
+        low: the lower end of the 95% interval (Wilson).
+        high: the upper end of the interval.
+        count: the number of examples, or of correct completions.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    count: int
+
+
 LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
 
@@ -359,6 +385,7 @@ class LawResult:
         longest: for a slow reward, the maximum length of completions that other laws may try, or 0 for any length.
         first: if the law is broken, the number of tries until the first finding.
         rejects: whether, in this law or before, an incorrect completion was observed to score below a correct one.
+        shares: what lazy policies get, for the law `lazy_answers_score_low`.
     """
 
     law: str
@@ -375,6 +402,7 @@ class LawResult:
     longest: int = 0
     first: int = 0
     rejects: bool = False
+    shares: tuple[Share, ...] = ()
 
 
 def jsonable_of(value: Any) -> Any:

@@ -11,13 +11,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewardkit.batch.table_text import visible
-from rewardkit.check.findings import Finding, LawResult, expression_of
+from rewardkit.check.findings import REFUSED, Finding, LawResult, Share, expression_of
 from rewardkit.check.laws.base import NO_GOOD, OVER
 from rewardkit.check.reward_under_test.whole import COVERED
 from rewardkit.check.run.output import Printed
@@ -69,8 +69,8 @@ class Report:
         fingerprint: the reward's fingerprint.
         budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
-        unjudged: "" if an incorrect completion was observed to score below a correct one. Otherwise, the input to
-            add so that more is judged.
+        unjudged: what to pass to `check_reward` so that more is judged, or "" if an incorrect completion was observed
+            to score below a correct one.
         printed: the output that the reward printed during the check, or None if there was none.
         review: the leads of the reviewer, or None if there was no reviewer.
         effects: the files that the reward wrote during the check, and the network connections that it tried.
@@ -118,6 +118,11 @@ class Report:
         """Evidence that a person must judge, including that of components. Leads are not faults."""
         own_leads = [lead for result in self.results for lead in result.leads]
         return [*own_leads, *(lead for part in self.components for lead in part.leads)]
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The share of a correct completion's score that each lazy policy gets, and the share of those refused."""
+        return tuple(share for result in self.results for share in result.shares)
 
     @property
     def ok(self) -> bool | None:
@@ -175,6 +180,7 @@ class Report:
             "budget": self.budget,
             "needs": self.needs,
             "remarks": list(self.remarks),
+            "shares": [asdict(share) for share in self.shares],
             "printed": None if self.printed is None else self.printed.to_dict(),
             "review": None if self.review is None else self.review.to_dict(),
             "effects": self.effects.to_dict(),
@@ -375,7 +381,7 @@ def budget_for(report: Report) -> int:
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings without repetitions of the same law, component, completion, and columns."""
-    by_key: dict[str, Finding] = {}
+    by_key: dict[tuple[str, ...], Finding] = {}
     for finding in findings:
         by_key.setdefault(_key(finding), finding)
     return list(by_key.values())
@@ -403,8 +409,9 @@ def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
     return list(by_law.items())
 
 
-def _key(finding: Finding) -> str:
-    return repr((finding.law, finding.component, finding.completion, sorted(finding.columns.items(), key=repr)))
+def _key(finding: Finding) -> tuple[str, ...]:
+    """Return a key that is equal for findings of the same law, component, completion, and columns, in this order."""
+    return finding.law, finding.component, repr(finding.completion), repr(sorted(finding.columns.items(), key=repr))
 
 
 def laws_without_findings(results: Sequence[LawResult]) -> set[str]:
@@ -414,7 +421,7 @@ def laws_without_findings(results: Sequence[LawResult]) -> set[str]:
     and is shown under that law, or otherwise under the first law in which it occurs.
     """
     own_laws = {result.law for result in results if any(finding.law == result.law for finding in result.findings)}
-    earlier_keys: set[str] = set()
+    earlier_keys: set[tuple[str, ...]] = set()
     repeated_laws = set()
     for result in results:
         keys = {_key(finding) for finding in result.findings}
@@ -598,6 +605,7 @@ def _in_short(section: Section) -> Iterator[Block]:
     if (review := section.report.review) is not None:
         leads = _findings_in_short(state, "reviewer", review.leads, {})
         yield Part("Leads of the reviewer", [Paragraph(str(review)), *leads])
+    yield from _shares(section)
     if section.calibration is not None:
         yield Part("Agreement with the labels", section.calibration.document.blocks)
     if section.signal is not None:
@@ -701,6 +709,7 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
         laws = [*_laws_in_full(part, part_anchor), *_findings_in_full(part, part_anchor)]
         yield Part(f"{part.title} alone", [Verdict(part.verdict, _kind(part)), *laws])
     yield from _leads(section, _LONGEST)
+    yield from _shares(section)
     if section.calibration is not None:
         yield Part("Agreement with the labels", list(_calibration(section)))
     if section.signal is not None:
@@ -770,7 +779,8 @@ def _calibration(section: Section) -> Iterator[Block]:
 
 def _leads(section: Section, limit: int) -> Iterator[Block]:
     """Yield the leads, which a person must judge, for both the terminal and the page."""
-    leads = distinct(section.report.leads)
+    keys = {_key(finding)[1:] for finding in section.report.findings}
+    leads = [lead for lead in distinct(section.report.leads) if _key(lead)[1:] not in keys]
     if not leads:
         return
     blocks: list[Block] = [Paragraph("Not counted as findings. Look at them: each may be a fault or intended.", "soft")]
@@ -784,6 +794,21 @@ def _leads(section: Section, limit: int) -> Iterator[Block]:
     if len(leads) > _LEADS:
         blocks.append(Paragraph(f"{len(leads) - _LEADS} more are in report.leads and --json."))
     yield Part("Leads", blocks)
+
+
+def _shares(section: Section) -> Iterator[Block]:
+    """Yield a table of what lazy policies get. Policies that get nothing are only in the row of the best one."""
+    lazy = sorted((share for share in section.report.shares if share.name != REFUSED), key=lambda share: -share.value)
+    if not lazy:
+        return
+    rows = [[f"at most, for {lazy[0].name}", *_cells(lazy[0], "example")]]
+    rows += [[share.name, *_cells(share, "example")] for share in lazy[1:] if share.value > 0]
+    rows += [[share.name, *_cells(share, "completion")] for share in section.report.shares if share.name == REFUSED]
+    yield Part("What lazy policies get of a correct completion's score", [Table(rows, left=1)])
+
+
+def _cells(share: Share, unit: str) -> list[str]:
+    return [f"{share.value:.0%}", f"95% interval {share.low:.0%} to {share.high:.0%}", counted(share.count, unit)]
 
 
 # Parts of a finding, for both the terminal and the page.

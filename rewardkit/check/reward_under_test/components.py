@@ -39,11 +39,11 @@ def unrepeated(report: Report, earlier: Iterable[Report], reason: str) -> Report
     """Return the report without findings and leads of `earlier` reports. A law without other findings gets `reason`."""
     reports = list(earlier)
     faults = {fault for other in reports for finding in other.findings for fault in _faults(finding)}
-    repeated_faults = faults | {fault for other in reports for lead in other.leads for fault in _faults(lead)}
+    all_faults = faults | {fault for other in reports for lead in other.leads for fault in _faults(lead)}
 
     def own(result: LawResult) -> LawResult:
         new = tuple(candidate for candidate in result.findings if faults.isdisjoint(_faults(candidate)))
-        leads = tuple(lead for lead in result.leads if repeated_faults.isdisjoint(_faults(lead)))
+        leads = tuple(lead for lead in result.leads if all_faults.isdisjoint(_faults(lead)))
         repeats = result.findings and not new
         return replace(result, findings=new, leads=leads, reason=reason if repeats else result.reason)
 

@@ -23,7 +23,7 @@ from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.check.declarations import Declarations
 from rewardkit.check.examples import Example
-from rewardkit.check.findings import Law
+from rewardkit.check.findings import Law, Share
 from rewardkit.check.reward_under_test.trials import (
     Trial,
     TrialResult,
@@ -117,6 +117,7 @@ class RewardUnderTest:
         covered: whether, for this law, this reward accepted an incorrect completion that the sum of all rewards
             rejects.
         rejects: whether an incorrect completion of a law was observed to score below a correct one.
+        shares: what lazy policies get, if this law measured it.
         slow: a completion that was slow while this law was checked, with the time in seconds, or None if there is none.
     """
 
@@ -155,6 +156,7 @@ class RewardUnderTest:
         self.stage = stage
         self.covered = False
         self.rejects = False
+        self.shares: tuple[Share, ...] = ()
         self.law = _NO_LAW
         self.part = part
         self.imports = imports

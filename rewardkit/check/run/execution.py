@@ -147,12 +147,13 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
         longest=subject.longest,
         first=first,
         rejects=rejects(subject),
+        shares=subject.shares,
     )
 
 
 def _law_findings(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
     """Yield the findings of a law, then a finding if one of its completions took long to score."""
-    subject.law, subject.slow, subject.covered = law, None, False
+    subject.law, subject.slow, subject.covered, subject.shares = law, None, False, ()
     try:
         yield from law.check(subject)
     finally:
