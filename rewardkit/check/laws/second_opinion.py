@@ -85,8 +85,8 @@ def _agrees(subject: RewardUnderTest, rights: list[Judged], ready: RewardUnderTe
         bad = bad or [right.trial(text) for text, score in right.honest[:3] if not right.paid(score)]
         if not bad or any(right.paid(score) for score in subject.see(bad)):
             return False
-        best, *others = ready.see([right.as_given, *bad])
-        if _ready_verdict(best) is not True or any(_ready_verdict(other) is not False for other in others):
+        best, *worse = ready.see([right.as_given, *bad])
+        if _ready_verdict(best) is not True or any(_ready_verdict(score) is not False for score in worse):
             return False
     return True
 
