@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from rewardkit.check.completion.parsed_completion import (
@@ -328,6 +328,30 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
             yield from _cut_or_repeated(subject, right, elements, index, certain)
     if all(counts) and elements.kind in ("item", "call", "line", "bullet"):
         yield from _moved_or_added(subject, right, elements, facts)
+    for index, following in pairwise(number for number in range(count) if counts[number]):
+        text = elements.swapped(index, following)
+        if _are_exchangeable(elements, index, following) and right.paid(subject.see([right.trial(text)])[0]):
+            certain = all(facts.judges(elements, number, counts) for number in (index, following))
+            why = f"{shorten(parts[index])} and {shorten(parts[following])} in each other's place"
+            yield _Change((_kind(elements), "exchanged"), right, text, why, certain)
+    if elements.kind == "citation":
+        text = elements.with_more(*(f"[{number}]" for number in range(1, 31)))
+        if right.paid(subject.see([right.trial(text)])[0]):
+            why = "with thirty more citations"
+            yield _Change((_kind(elements), "added"), right, text, why, not facts.is_optional)
+
+
+def _are_exchangeable(elements: Elements, index: int, other: int) -> bool:
+    """Return whether two elements with a name or place of their own can be exchanged, so that the result is wrong."""
+    first, second = elements.part(index), elements.part(other)
+    are_numbers = [as_number(part.strip('"')) is not None for part in (first, second)]
+    if first == second or are_numbers[0] != are_numbers[1]:
+        return False
+    if elements.kind == "piece":  # of the same form, such as a day and a month
+        return all(are_numbers) and len(first) == len(second) and max(int(first), int(second)) <= 12
+    # Two values of the same list have no name between them.
+    between = elements.text[elements.spans[index].end : elements.spans[other].start]
+    return elements.kind in ("value", "field") and (":" in between or "<" in between or "=" in between)
 
 
 def _cut_or_repeated(

@@ -35,6 +35,8 @@ _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", 
 _FIELD = re.compile(r"^[ \t]*(?:[-*•][ \t]+)?\**(\w[\w /-]{0,29}?)\**[:=][ \t*]*(\S.*?)[ \t]*$", re.MULTILINE)
 # "preheat, mix, bake": three short items or more.
 _LIST = re.compile(r"\s*([^\n.:]{1,30}(?:(?:,|;| >| ->) [^\n.:,]{1,30}){2,})\.?\s*")
+# "[2]" after a word, not the item of a list.
+_CITATION = re.compile(r"(?<=[\w.\]])(?<!,) ?(?<!: )\[\d{1,3}\](?!\s*[,\]>])")
 # A quotation of two words or more.
 _QUOTE = re.compile(r'["“]([^"“”\n]*\w [^"“”\n]*\w[^"“”\n]*)["”]')
 _JOINTS = (" > ", " -> ", " → ", "->", "→", "; ", " | ", ", ", ",", " ")
@@ -53,8 +55,8 @@ class Elements:
     Attributes:
         text: the completion's text.
         kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"``, ``"mention"``, ``"entry"`` (a key and its
-            value), ``"value"``, ``"field"``, ``"quote"``, ``"line"``, ``"number"``, or ``"piece"`` (of a code such as
-            ``e2e4``).
+            value), ``"value"``, ``"field"``, ``"quote"``, ``"citation"``, ``"line"``, ``"number"``, or ``"piece"``
+            (of a code such as ``e2e4``).
         spans: the spans of the elements.
         names: the name of each element, such as the key of a value. Elements of other kinds have no names.
     """
@@ -78,7 +80,7 @@ class Elements:
     @property
     def apart(self) -> bool:
         """Whether other text lies between the elements, which therefore have no separator."""
-        return self.kind in ("mention", "value", "field", "quote", "number", "piece")
+        return self.kind in ("mention", "value", "field", "quote", "citation", "number", "piece")
 
     @property
     def joint(self) -> str:
@@ -156,9 +158,9 @@ class Elements:
         words = [(word.span, unrelated(word)) for word in parts_of(part) if word.span.start >= start]
         return replaced(part, words)
 
-    def swapped(self, index: int) -> str:
-        """Return the completion with the element at `index` and the next one in each other's place."""
-        first, second = self.spans[index], self.spans[index + 1]
+    def swapped(self, index: int, other: int | None = None) -> str:
+        """Return the completion with the elements at `index` and `other` (the next one) in each other's place."""
+        first, second = self.spans[index], self.spans[index + 1 if other is None else other]
         return replaced(self.text, [(first, second.of(self.text)), (second, first.of(self.text))])
 
     def with_more(self, *parts: str) -> str:
@@ -194,7 +196,10 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     for name in dict.fromkeys(block.name for block in blocks):
         kind = "call" if "call" in name.lower() or "function" in name.lower() else "block"
         yield from _group(text, kind, [block.whole for block in blocks if block.name == name])
-    for kind, pattern in (("fence", _FENCE), ("bullet", _BULLET)):
+    leaves = [block for block in blocks if len(list(block.nested(text))) == 1]
+    if len({block.name for block in leaves}) > 1:
+        yield from _group(text, "field", [block.body for block in leaves], [block.name for block in leaves])
+    for kind, pattern in (("fence", _FENCE), ("bullet", _BULLET), ("citation", _CITATION)):
         yield from _group(text, kind, [Span(*match.span()) for match in pattern.finditer(text, start)])
     documents = list(_documents(text, start))
     for document in documents:
