@@ -188,7 +188,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
 
 
 def _in_shape_of(gold: str) -> str:
-    """Return other words and digits with the lengths, capitals, and marks of a text, so that only these can be wrong."""
+    """Return other words and digits with the lengths, capitals, and marks of a text: only these can be wrong."""
 
     def other(word: re.Match[str]) -> str:
         size = len(word[0])
