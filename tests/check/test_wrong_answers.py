@@ -129,7 +129,7 @@ def test_honest_mistakes_come_before_tricks() -> None:
         ("1/2", "its marks replaced by letters", "1x2"),
         ("12 34", "a digit moved to its neighbor", "123 4"),
         ("select a from t where age < 30", "its comparison reversed", "select a from t where age > 30"),
-        ("The red fox 1999", "another text of the same length", "Jar jar jar 1999"),
+        ("The red fox 1999", "another text of the same length", "Jar jar jar 6555"),
         ("Lisbon", "its letters in a different order", "nobsiL"),
         ('{"a": 1}', "null for each value", '{"a": null}'),
     ],

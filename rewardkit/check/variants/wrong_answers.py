@@ -122,8 +122,7 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
 
 def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     digits = re.sub(r"\D", "", gold)
-    # Each digit becomes another one, and none becomes 0, because a leading 0 could be left out.
-    shifted = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
+    shifted = _other_digits(digits)
     same_length = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
     point = gold.find(".")
     moved = (
@@ -189,14 +188,19 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
 
 
 def _in_shape_of(gold: str) -> str:
-    """Return other words with the lengths, capitals, and marks of a text, so that only the words can be wrong."""
+    """Return other words and digits with the lengths, capitals, and marks of a text: only these can be wrong."""
 
     def other(word: re.Match[str]) -> str:
         size = len(word[0])
         candidates = [text for text in _OF_LENGTH.get(size, ()) if text != word[0].lower()]
         return _cased((candidates or [("banana" * size)[:size]])[0], word[0])
 
-    return re.sub(r"[^\W\d_]+", other, gold)
+    return _other_digits(re.sub(r"[^\W\d_]+", other, gold))
+
+
+def _other_digits(text: str) -> str:
+    """Replace each digit with another one, and none with 0, because a leading 0 could be left out."""
+    return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), text)
 
 
 def _wrong_literals(gold: str) -> Iterator[Wrong]:
