@@ -172,6 +172,12 @@ class Script:
     def _set_reasons(self) -> None:
         """Find the statements that never run: those that train, and those that need their results."""
         bound: set[str] = set()
+        imported = {
+            name
+            for statement in self.statements
+            if isinstance(statement.node, (ast.Import, ast.ImportFrom))
+            for name in statement.binds
+        }
         for statement in self.statements:
             call = next((call for call in statement.calls if _TRAINS.search(call) or _LOADS.search(call)), "")
             functions = self._called_later(statement.reads) if not statement.is_definition else set()
@@ -195,7 +201,7 @@ class Script:
                     self._left_out[name] = statement
             bound |= statement.binds
             for name in functions:  # _fill(), which fills a table of the module
-                statement.changes |= self._definitions[name].changes
+                statement.changes |= self._definitions[name].changes - imported
         for statement in self.statements:
             if statement.is_definition:
                 statement.changes = set()
@@ -280,11 +286,18 @@ class Script:
 
     def skipped(self, run: Collection[_Statement]) -> str:
         """Return a line about the statements with effects that are not run, or "" if there are none."""
-        locations = [
-            f"{self.place(statement)} ({self._label(statement)})"
+        skipped = [
+            statement
             for statement in self.statements
             if statement not in run and (statement.reason or statement.is_bare_call)
         ]
+        # The training comes first, and its results, printing, and commands come last.
+        skipped.sort(
+            key=lambda statement: (
+                not statement.reason or statement.cause is not None or "get_ipython" in statement.calls
+            )
+        )
+        locations = [f"{self.place(statement)} ({self._label(statement)})" for statement in skipped]
         if not locations:
             return ""
         more = f", and {len(locations) - _LISTED} more" if len(locations) > _LISTED else ""
@@ -294,9 +307,10 @@ class Script:
     def _label(self, statement: _Statement) -> str:
         if statement.is_guard:
             return 'if __name__ == "__main__"'
-        if "get_ipython" in statement.calls:  # the comment is the magic command
-            line = self.texts[statement.cell].split("\n")[statement.node.lineno - 1].partition("#")[2].strip()
-            return shorten_line(line, _LONGEST_LABEL)
+        for node in ast.walk(statement.node):  # the comment is the magic command
+            if isinstance(node, ast.Call) and _dotted(node.func) == "get_ipython":
+                line = self.texts[statement.cell].split("\n")[node.lineno - 1]
+                return shorten_line(line.partition("get_ipython()  #")[2].strip(), _LONGEST_LABEL)
         call = next((call for call in statement.calls if _TRAINS.search(call) or _LOADS.search(call)), "")
         return call or shorten_line(ast.unparse(statement.node).splitlines()[0], _LONGEST_LABEL)
 
@@ -440,6 +454,8 @@ def _changed(node: ast.AST) -> set[str]:
         targets = [node.target]
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         targets = [node.value.func]
+        if _dotted(node.value.func) == "exec":  # exec(code, namespace)
+            return {_root(argument) for argument in node.value.args} - {""}
     return {_root(target) for target in targets if isinstance(target, (ast.Attribute, ast.Subscript))} - {""}
 
 
