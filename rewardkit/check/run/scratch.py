@@ -22,7 +22,7 @@ from rewardkit.check.reward_under_test.vocabulary import code_of
 from rewardkit.check.run.output import amount_of
 from rewardkit.tree.loading import is_installed
 from rewardkit.tree.reward import Reward, bindings
-from rewardkit.workers.effects import Watch, effects_of, start, state_of, stop
+from rewardkit.workers.effects import LOG, Watch, effects_of, start, state_of, stop
 
 _COPIED = 1_000_000
 """The maximum size of a file to copy at the start, in bytes. Arbitrary: larger files are linked, and copied only if
@@ -219,7 +219,7 @@ def scratch_beside(folders: Iterable[Path], *, network: bool) -> Iterator[Scratc
         entries: dict[str, tuple[int, int] | None] = {}
         for original in originals:
             entries.update(_fill(folder, original))
-        (root / "effects").touch()
+        (root / LOG).touch()
         scratch = Scratch(Watch(str(root), network), folder, originals, entries)
         _current.append(scratch)
         try:
