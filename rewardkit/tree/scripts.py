@@ -25,7 +25,6 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from rewardkit.errors import RewardDefinitionError, shorten_line
-from rewardkit.workers.pickled_by_value import BY_VALUE
 
 # Called in a training script, but not to define a reward. `get_ipython` runs a notebook's magic commands.
 _TRAINS = re.compile(
@@ -538,6 +537,8 @@ def load_script(script: Script, names: Iterable[str], module_name: str) -> Modul
         loader.names |= set(names)
         loader.exec_module(module)
         return module
+    from rewardkit.workers.pickled_by_value import BY_VALUE
+
     loader = ScriptLoader(script, names)
     spec = ModuleSpec(module_name, loader, origin=str(script.path))
     spec.has_location = True
