@@ -16,9 +16,8 @@ import linecache
 import re
 import sys
 import tokenize
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -79,6 +78,10 @@ class _Statement:
     @property
     def is_definition(self) -> bool:
         return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+    @property
+    def is_import(self) -> bool:
+        return isinstance(self.node, (ast.Import, ast.ImportFrom))
 
     @property
     def is_bare_call(self) -> bool:
@@ -171,12 +174,7 @@ class Script:
     def _set_reasons(self) -> None:
         """Find the statements that never run: those that train, and those that need their results."""
         bound: set[str] = set()
-        imported = {
-            name
-            for statement in self.statements
-            if isinstance(statement.node, (ast.Import, ast.ImportFrom))
-            for name in statement.binds
-        }
+        imported = {name for statement in self.statements if statement.is_import for name in statement.binds}
         for statement in self.statements:
             call = next((call for call in statement.calls if _TRAINS.search(call) or _LOADS.search(call)), "")
             functions = self._called_later(statement.reads) if not statement.is_definition else set()
@@ -244,12 +242,12 @@ class Script:
     def needed(self, names: Iterable[str]) -> tuple[list[_Statement], set[str]]:
         """Return the statements to run for some names, in order, and all names that these statements need."""
         used, _ = self._needed(names)
-        run = {id(statement) for name in used for statement in self._providers(name)}
+        run = {statement for name in used for statement in self._providers(name)}
         unresolved = used - {name for statement in self.statements for name in statement.binds} - set(dir(builtins))
         for statement in self.statements:
             if isinstance(statement.node, ast.ImportFrom) and statement.node.names[0].name == "*" and unresolved:
-                run.add(id(statement))
-        return [statement for statement in self.statements if id(statement) in run], used
+                run.add(statement)
+        return [statement for statement in self.statements if statement in run], used
 
     def _providers(self, name: str) -> Iterator[_Statement]:
         """Yield the statements that define a name or change the object with this name."""
@@ -403,8 +401,7 @@ def _analyzed(node: ast.stmt, cell: int, flags: int) -> _Statement:
     statement.later_calls = [_dotted(call.func) for call in inside if isinstance(call, ast.Call)]
     for part in inside if statement.is_definition else running:
         statement.changes |= _changed(part) & (statement.reads | statement.later)
-    imported = isinstance(node, (ast.Import, ast.ImportFrom))
-    statement.changes -= set() if imported else statement.binds
+    statement.changes -= statement.binds
     for part in inside:
         for hint in (getattr(part, "annotation", None), getattr(part, "returns", None)):
             if isinstance(hint, ast.expr):
@@ -481,11 +478,7 @@ class ScriptLoader(Loader):
     def __init__(self, script: Script, names: Collection[str]) -> None:
         self.script = script
         self.names = set(names)
-        self._run: set[int] = set()
-
-    @cached_property
-    def _numbers(self) -> Mapping[int, int]:
-        return {id(statement): number for number, statement in enumerate(self.script.statements)}
+        self._run: set[_Statement] = set()
 
     @property
     def source(self) -> str:
@@ -501,7 +494,8 @@ class ScriptLoader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Run the statements that have not run yet."""
         run, used = self.script.needed(self.names)
-        new = [statement for statement in run if self._numbers[id(statement)] not in self._run]
+        # An import may have run for other names.
+        new = [statement for statement in run if statement not in self._run or statement.is_import]
         for cell in dict.fromkeys(statement.cell for statement in new):
             filename = self.script.filename(cell)
             if self.script.is_notebook:
@@ -509,7 +503,7 @@ class ScriptLoader(Loader):
                 linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
             code = compile(self.script.text(cell, new, used), filename, "exec", self.script.flags, dont_inherit=True)
             exec(code, vars(module))
-        self._run |= {self._numbers[id(statement)] for statement in new}
+        self._run |= set(new)
 
 
 def loader_of(module: ModuleType | None) -> ScriptLoader | None:

@@ -147,12 +147,14 @@ def test_kinds_of_rewards_and_a_second_target(script: Write) -> None:
     text = f"""
 import rewardkit as rk
 {REWARD}
+from math import isqrt, sqrt
+
 async def slow(completions, **kwargs):
-    return [0.5 for _ in completions]
+    return [sqrt(0.25) for _ in completions]
 
 @rk.reward(timeout=20.0)
 def timed(completion: str) -> float:
-    return float(bool(PATTERN.search(completion)))
+    return float(isqrt(bool(PATTERN.search(completion))))
 
 both = 0.5 * timed + 0.5 * rk.from_trl(slow)
 {TRAINING}"""
