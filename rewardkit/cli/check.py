@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rewardkit.check.reports import Report, Section
     from rewardkit.check.reward_under_test.bound_reward import BoundReward
     from rewardkit.check.run.execution import OnProgress
+    from rewardkit.check.run.scratch import Scratch
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -110,11 +111,22 @@ def run(options: argparse.Namespace) -> int:
 
     Return 0 if there are no faults, 1 if there are, 2 if a check could not run, 3 if laws are unfinished.
     """
+    from rewardkit.check.run.scratch import scratch_beside
+    from rewardkit.tree.loading import is_file, split
+
+    sources = [split(target)[0] for target in options.targets]
+    folders = [Path(source).absolute().parent for source in sources if is_file(source)]
+    # A module may open a log or a database when it is imported.
+    with scratch_beside(folders, network=True) as scratch:
+        return _check(options, scratch)
+
+
+def _check(options: argparse.Namespace, scratch: Scratch) -> int:
     from rewardkit.check.reports import json_of, page_of, text_of
     from rewardkit.check.run.targets import targets_of
 
     # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
-    all_targets = [targets_of(target, **_options(options)) for target in options.targets]
+    all_targets = [targets_of(target, scratch.entered(), **_options(options)) for target in options.targets]
     for targets in all_targets:
         if listed := str(targets):
             print(f"{listed}\n", flush=True)
@@ -126,6 +138,7 @@ def run(options: argparse.Namespace) -> int:
         title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
         with _progress(title, reward.options["budget"]) as on_progress:
             report = reward.report(on_progress=on_progress, reviewer=options.reviewer)
+            report = replace(report, effects=report.effects + scratch.effects())
             sections.append(_section(reward, _of_list(report, reward, reports), options))
         reports.append((reward, report))
     print(text_of(sections, left_out))

@@ -21,6 +21,7 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -205,15 +206,19 @@ def load(target: str) -> list[Loaded]:
     return [candidate for candidate in loaded if candidate.kind != "function of one completion"] or loaded
 
 
-def survey(target: str) -> list[Loaded]:
+def survey(target: str, within: AbstractContextManager[object] | None = None) -> list[Loaded]:
     """Load the reward that `target` names; without a name, all candidates in the module, including excluded ones.
+
+    Args:
+        target: the target, as for `load`.
+        within: the context in which the module is imported.
 
     Raises:
         RewardDefinitionError: the module, file, or reward does not exist or cannot be imported, or all candidates are
             excluded.
     """
     source, name = split(target)
-    module = load_module(source, name)
+    module = load_module(source, name, within)
     loader = loader_of(module)
     skipped = loader.skipped if loader is not None else ""
     misnamed = _misnamed(module)
@@ -258,21 +263,23 @@ def is_file(source: str) -> bool:
     return source.endswith((".py", ".ipynb")) or "/" in source or "\\" in source
 
 
-def load_module(source: str, name: str = "") -> ModuleType:
+def load_module(source: str, name: str = "", within: AbstractContextManager[object] | None = None) -> ModuleType:
     """Import a module by its name or the path of its file.
 
     Args:
         source: the module or file. From a script that trains, or from a notebook, only the rewards are loaded.
         name: the only reward to load from a script.
+        within: the context in which the module is imported.
 
     Raises:
         RewardDefinitionError: the module does not exist, its import raised an error, or the reward needs a statement of
             a script that is not run; the message shows where.
     """
     path = path_of(source)
-    if is_file(source):
-        return _imported(source, lambda: _from_file(path, name))
-    return _imported(source, lambda: _from_name(source, path, name))
+    with within or nullcontext():
+        if is_file(source):
+            return _imported(source, lambda: _from_file(path, name))
+        return _imported(source, lambda: _from_name(source, path, name))
 
 
 def path_of(source: str) -> Path:

@@ -16,16 +16,14 @@ import linecache
 import re
 import sys
 import tokenize
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from rewardkit.errors import RewardDefinitionError, shorten_line
-from rewardkit.workers.pickled_by_value import BY_VALUE
 
 # Called in a training script, but not to define a reward. `get_ipython` runs a notebook's magic commands.
 _TRAINS = re.compile(
@@ -80,6 +78,10 @@ class _Statement:
     @property
     def is_definition(self) -> bool:
         return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+    @property
+    def is_import(self) -> bool:
+        return isinstance(self.node, (ast.Import, ast.ImportFrom))
 
     @property
     def is_bare_call(self) -> bool:
@@ -172,6 +174,7 @@ class Script:
     def _set_reasons(self) -> None:
         """Find the statements that never run: those that train, and those that need their results."""
         bound: set[str] = set()
+        imported = {name for statement in self.statements if statement.is_import for name in statement.binds}
         for statement in self.statements:
             call = next((call for call in statement.calls if _TRAINS.search(call) or _LOADS.search(call)), "")
             functions = self._called_later(statement.reads) if not statement.is_definition else set()
@@ -195,7 +198,7 @@ class Script:
                     self._left_out[name] = statement
             bound |= statement.binds
             for name in functions:  # _fill(), which fills a table of the module
-                statement.changes |= self._definitions[name].changes
+                statement.changes |= self._definitions[name].changes - imported
         for statement in self.statements:
             if statement.is_definition:
                 statement.changes = set()
@@ -239,12 +242,12 @@ class Script:
     def needed(self, names: Iterable[str]) -> tuple[list[_Statement], set[str]]:
         """Return the statements to run for some names, in order, and all names that these statements need."""
         used, _ = self._needed(names)
-        run = {id(statement) for name in used for statement in self._providers(name)}
+        run = {statement for name in used for statement in self._providers(name)}
         unresolved = used - {name for statement in self.statements for name in statement.binds} - set(dir(builtins))
         for statement in self.statements:
             if isinstance(statement.node, ast.ImportFrom) and statement.node.names[0].name == "*" and unresolved:
-                run.add(id(statement))
-        return [statement for statement in self.statements if id(statement) in run], used
+                run.add(statement)
+        return [statement for statement in self.statements if statement in run], used
 
     def _providers(self, name: str) -> Iterator[_Statement]:
         """Yield the statements that define a name or change the object with this name."""
@@ -280,11 +283,18 @@ class Script:
 
     def skipped(self, run: Collection[_Statement]) -> str:
         """Return a line about the statements with effects that are not run, or "" if there are none."""
-        locations = [
-            f"{self.place(statement)} ({self._label(statement)})"
+        skipped = [
+            statement
             for statement in self.statements
             if statement not in run and (statement.reason or statement.is_bare_call)
         ]
+        # The training comes first, and its results, printing, and commands come last.
+        skipped.sort(
+            key=lambda statement: (
+                not statement.reason or statement.cause is not None or "get_ipython" in statement.calls
+            )
+        )
+        locations = [f"{self.place(statement)} ({self._label(statement)})" for statement in skipped]
         if not locations:
             return ""
         more = f", and {len(locations) - _LISTED} more" if len(locations) > _LISTED else ""
@@ -294,9 +304,10 @@ class Script:
     def _label(self, statement: _Statement) -> str:
         if statement.is_guard:
             return 'if __name__ == "__main__"'
-        if "get_ipython" in statement.calls:  # the comment is the magic command
-            line = self.texts[statement.cell].split("\n")[statement.node.lineno - 1].partition("#")[2].strip()
-            return shorten_line(line, _LONGEST_LABEL)
+        for node in ast.walk(statement.node):  # the comment is the magic command
+            if isinstance(node, ast.Call) and _dotted(node.func) == "get_ipython":
+                line = self.texts[statement.cell].split("\n")[node.lineno - 1]
+                return shorten_line(line.partition("get_ipython()  #")[2].strip(), _LONGEST_LABEL)
         call = next((call for call in statement.calls if _TRAINS.search(call) or _LOADS.search(call)), "")
         return call or shorten_line(ast.unparse(statement.node).splitlines()[0], _LONGEST_LABEL)
 
@@ -390,8 +401,7 @@ def _analyzed(node: ast.stmt, cell: int, flags: int) -> _Statement:
     statement.later_calls = [_dotted(call.func) for call in inside if isinstance(call, ast.Call)]
     for part in inside if statement.is_definition else running:
         statement.changes |= _changed(part) & (statement.reads | statement.later)
-    imported = isinstance(node, (ast.Import, ast.ImportFrom))
-    statement.changes -= set() if imported else statement.binds
+    statement.changes -= statement.binds
     for part in inside:
         for hint in (getattr(part, "annotation", None), getattr(part, "returns", None)):
             if isinstance(hint, ast.expr):
@@ -440,6 +450,8 @@ def _changed(node: ast.AST) -> set[str]:
         targets = [node.target]
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         targets = [node.value.func]
+        if _dotted(node.value.func) == "exec":  # exec(code, namespace)
+            return {_root(argument) for argument in node.value.args} - {""}
     return {_root(target) for target in targets if isinstance(target, (ast.Attribute, ast.Subscript))} - {""}
 
 
@@ -466,11 +478,7 @@ class ScriptLoader(Loader):
     def __init__(self, script: Script, names: Collection[str]) -> None:
         self.script = script
         self.names = set(names)
-        self._run: set[int] = set()
-
-    @cached_property
-    def _numbers(self) -> Mapping[int, int]:
-        return {id(statement): number for number, statement in enumerate(self.script.statements)}
+        self._run: set[_Statement] = set()
 
     @property
     def source(self) -> str:
@@ -486,7 +494,8 @@ class ScriptLoader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Run the statements that have not run yet."""
         run, used = self.script.needed(self.names)
-        new = [statement for statement in run if self._numbers[id(statement)] not in self._run]
+        # An import may have run for other names.
+        new = [statement for statement in run if statement not in self._run or statement.is_import]
         for cell in dict.fromkeys(statement.cell for statement in new):
             filename = self.script.filename(cell)
             if self.script.is_notebook:
@@ -494,7 +503,7 @@ class ScriptLoader(Loader):
                 linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
             code = compile(self.script.text(cell, new, used), filename, "exec", self.script.flags, dont_inherit=True)
             exec(code, vars(module))
-        self._run |= {self._numbers[id(statement)] for statement in new}
+        self._run |= set(new)
 
 
 def loader_of(module: ModuleType | None) -> ScriptLoader | None:
@@ -522,6 +531,8 @@ def load_script(script: Script, names: Iterable[str], module_name: str) -> Modul
         loader.names |= set(names)
         loader.exec_module(module)
         return module
+    from rewardkit.workers.pickled_by_value import BY_VALUE
+
     loader = ScriptLoader(script, names)
     spec = ModuleSpec(module_name, loader, origin=str(script.path))
     spec.has_location = True

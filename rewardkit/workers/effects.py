@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 _VARIABLE = "REWARDKIT_WATCH"
 """The environment variable that tells workers what to watch."""
+LOG = ".rewardkit-effects"
+"""The name of the file to which all watched processes append their effects."""
 _MOST = 1_000
 """The maximum number of effects to record in one process. Arbitrary: a report names only a few."""
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -36,7 +38,7 @@ class Watch:
 
     Attributes:
         folder: the folder in which effects are not recorded, because it is temporary. The records are in its file
-            ``effects``.
+            `LOG`.
         network: whether to allow connections to other machines.
     """
 
@@ -46,7 +48,7 @@ class Watch:
     @property
     def log(self) -> str:
         """The file to which all watched processes append their effects."""
-        return os.path.join(self.folder, "effects")
+        return os.path.join(self.folder, LOG)
 
 
 class Effect(NamedTuple):

@@ -8,6 +8,7 @@ import shutil
 import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -203,3 +204,25 @@ def test_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert not (folder / "written.txt").exists()
     main(["check", "effect_rewards.py:connects", "--laws", "total", "--network", "--budget", "3"])
     assert "203.0.113.5:80: allowed" in capsys.readouterr().out
+
+
+def test_files_that_a_module_opens_when_it_is_imported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "opening_rewards.py").write_text(
+        "import sqlite3\n\n"
+        "LOG = open('calls.log', 'a', buffering=1)\n"
+        "RUNS = sqlite3.connect('runs.db', check_same_thread=False)\n"
+        "RUNS.execute('DROP TABLE runs')\n"
+        "with open('data/words.txt') as file:\n"
+        "    WORDS = file.read()\n\n"
+        "def logs(completion):\n"
+        "    LOG.write(WORDS)\n"
+        "    return 1.0\n"
+    )
+    assert main(["check", "opening_rewards.py:logs", "--laws", "total", "--budget", "5"]) == 0
+    module = sys.modules.pop("opening_rewards")
+    module.LOG.close()
+    module.RUNS.close()
+    report = " ".join(capsys.readouterr().out.split())
+    assert "wrote 2 files (" in report
+    assert "runs.db (2.0 MB, without its tables runs), calls.log (" in report
+    assert not (folder / "calls.log").exists()

@@ -71,7 +71,7 @@ REWARD = "import rewardkit as rk\nr = rk.number('gold')\nEXAMPLES = [{'gold': 1}
     [
         ([], 1),
         pytest.param(["check", "{folder}/f.py:r", "--laws", "total", "--no-exploits"], 120, marks=pytest.mark.slow),
-        (["score", "{folder}/rows.jsonl", "--reward", "{folder}/f.py:r", "--out", "{folder}/out.jsonl"], 70),
+        (["score", "{folder}/rows.jsonl", "--reward", "{folder}/f.py:r", "--out", "{folder}/out.jsonl"], 71),
     ],
     ids=lambda value: value[0] if value and isinstance(value, list) else None,
 )

@@ -126,6 +126,8 @@ TABLE = {{}}
 def fill(): TABLE["a"] = 1
 fill()
 TABLE["b"] = 2
+exec("e = 1", TABLE)
+del TABLE["__builtins__"]
 for letter in "cd":
     TABLE[letter] = 3
 RATE = 0.5; OTHER = input()
@@ -138,19 +140,21 @@ RATE = 4.0
 Scale.factor *= RATE
 {TRAINING}"""
     )
-    assert scores(f"{path}:scale") == [8.0, 8.0]
+    assert scores(f"{path}:scale") == [10.0, 10.0]
 
 
 def test_kinds_of_rewards_and_a_second_target(script: Write) -> None:
     text = f"""
 import rewardkit as rk
 {REWARD}
+from math import isqrt, sqrt
+
 async def slow(completions, **kwargs):
-    return [0.5 for _ in completions]
+    return [sqrt(0.25) for _ in completions]
 
 @rk.reward(timeout=20.0)
 def timed(completion: str) -> float:
-    return float(bool(PATTERN.search(completion)))
+    return float(isqrt(bool(PATTERN.search(completion))))
 
 both = 0.5 * timed + 0.5 * rk.from_trl(slow)
 {TRAINING}"""
@@ -187,10 +191,11 @@ def test_a_notebook(script: Write, tmp_path: Path, capsys: pytest.CaptureFixture
     path = notebook(tmp_path / "train_with.ipynb", cells)
     assert main(["check", str(path), "--laws", "total,picklable"]) == 1
     report = "".join(capsys.readouterr().out.split())  # lines are wrapped
-    assert (
-        "9statementswerenotrun:cell1,line1(!pipinstall),cell1,line3(%matplotlibinline),cell2,line2(files=!ls)" in report
-    )
+    assert "9statementswerenotrun:cell6,line6(load_dataset),cell6,line7(AutoTokenizer.from_pretrained)," in report
+    assert "cell6,line8(GRPOTrainer),cell6,line9(trainer.train),and5more" in report
     assert 'train_with.ipynb,cell3",line6,in' in report
+    (_, loaded) = load(str(path))
+    assert loaded.name == "form"
     assert scores(f"{path}:form") == [1.0, 0.0]
 
 
@@ -215,7 +220,7 @@ def test_the_command_line(script: Write, capsys: pytest.CaptureFixture[str]) -> 
     path = script(OPTIONS + REWARD + TRAINING + crash)
     assert main(["check", f"{path}:crash", "--laws", "total", "--mutants"]) == 1
     report = capsys.readouterr().out
-    assert report.startswith("train_with_rewards.py: 5 statements were not run: line 17 (Path(__file__)")
+    assert report.startswith("train_with_rewards.py: 5 statements were not run: line 20 (load_dataset)")
     assert re.search(r"crash: \d+ mutants", report)
     report = "".join(report.split())  # lines are wrapped
     assert 'train_with_rewards.py",line25,in' in report

@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from rewardkit.check.reward_under_test.vocabulary import code_of
 from rewardkit.check.run.output import amount_of
 from rewardkit.tree.loading import is_installed
 from rewardkit.tree.reward import Reward, bindings
-from rewardkit.workers.effects import Watch, effects_of, start, state_of, stop
+from rewardkit.workers.effects import LOG, Watch, effects_of, start, state_of, stop
 
 _COPIED = 1_000_000
 """The maximum size of a file to copy at the start, in bytes. Arbitrary: larger files are linked, and copied only if
@@ -72,6 +72,15 @@ class Effects:
     network: tuple[str, ...] = ()
     refused: bool = True
     programs: tuple[str, ...] = ()
+
+    def __add__(self, other: Effects) -> Effects:
+        return Effects(
+            self.written + other.written,
+            self.outside + other.outside,
+            self.network + other.network,
+            self.refused,
+            self.programs + other.programs,
+        )
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield a label and a text for each kind of effect."""
@@ -185,8 +194,7 @@ def enter_scratch() -> None:
         _current[-1].enter()
 
 
-@contextmanager
-def scratch_for(reward: Reward, *, network: bool = False) -> Iterator[Scratch]:
+def scratch_for(reward: Reward, *, network: bool = False) -> AbstractContextManager[Scratch]:
     """Provide a scratch folder for calls of a reward's functions, and delete it at the end of the ``with`` block.
 
     Args:
@@ -194,10 +202,16 @@ def scratch_for(reward: Reward, *, network: bool = False) -> Iterator[Scratch]:
         network: whether to allow connections to other machines. They are always allowed for judges and other rewards
             that need them.
     """
+    return scratch_beside(_folders(reward), network=network or _needs_network(reward))
+
+
+@contextmanager
+def scratch_beside(folders: Iterable[Path], *, network: bool) -> Iterator[Scratch]:
+    """Provide a scratch folder that stands for the working directory and for `folders`."""
     root = Path(tempfile.mkdtemp(prefix="rewardkit-check-")).resolve()
     try:
         here = Path.cwd()
-        originals = tuple(dict.fromkeys([here, *_folders(reward)]))
+        originals = tuple(dict.fromkeys([here, *folders]))
         # The parent folder also exists, so that ../data works.
         folder = root / (here.parent.name or "parent") / (here.name or "folder")
         folder.mkdir(parents=True)
@@ -205,8 +219,8 @@ def scratch_for(reward: Reward, *, network: bool = False) -> Iterator[Scratch]:
         entries: dict[str, tuple[int, int] | None] = {}
         for original in originals:
             entries.update(_fill(folder, original))
-        (root / "effects").touch()
-        scratch = Scratch(Watch(str(root), network or _needs_network(reward)), folder, originals, entries)
+        (root / LOG).touch()
+        scratch = Scratch(Watch(str(root), network), folder, originals, entries)
         _current.append(scratch)
         try:
             yield scratch

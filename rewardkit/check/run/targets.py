@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,18 +110,19 @@ def stub_of(left_out: Sequence[LeftOut], misnamed: Sequence[str] = ()) -> list[s
     ]
 
 
-def targets_of(target: str, **options: Any) -> Targets:
+def targets_of(target: str, within: AbstractContextManager[object] | None = None, **options: Any) -> Targets:
     """Load and bind the rewards of a target: one reward, or all candidates of a module.
 
     Args:
         target: ``file.py``, ``module``, or either with ``:reward``.
+        within: the context in which the module is imported.
         options: the options for `bound_with`.
 
     Raises:
         RewardDefinitionError: nothing can be checked. The message explains why.
         BindingError: `target` names a reward, and the examples lack a column that it reads.
     """
-    candidates = survey(target)
+    candidates = survey(target, within)
     if not candidates[0].kind:
         return Targets(target, (bound_with(candidates[0], **options),), ("",), skipped=candidates[0].skipped)
     bound: list[tuple[Loaded, BoundReward]] = []
