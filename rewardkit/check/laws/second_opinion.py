@@ -29,7 +29,12 @@ _PER_ROW = 24
 """The maximum number of incorrect answers to compare in each row. Arbitrary: the reward may be slow."""
 
 
-@law(skip="no ready reward agrees with this reward on the given completions", applies=needs_good_alone, turn=Turn.LATE)
+@law(
+    advice="Decide whether this answer is correct. If the ready reward is right, use it, or change the function",
+    skip="no ready reward agrees with this reward on the given completions",
+    applies=needs_good_alone,
+    turn=Turn.LATE,
+)
 def ready_rewards_agree(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """Two rewards that agree on every given completion, but not on another answer, show an answer to look at.
 
