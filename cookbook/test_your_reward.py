@@ -91,7 +91,7 @@ def main() -> None:
         for finding in report.findings[:1]:
             shown = repr(finding.completion)[:60]
             print(f"{number} {reward.name} breaks {finding.law}: {finding.why[:110]}\n  {shown}")
-        if report.ok:
+        if not report.findings:
             print(f"{number} {reward!r} holds to every law")
 
 

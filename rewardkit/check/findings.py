@@ -20,10 +20,6 @@ from rewardkit.tree.scripts import loader_of
 # Advice: the next step after a finding, in one sentence.
 
 
-_SAME_SHAPE = (
-    "Match the whole completion, and require exactly one answer: re.fullmatch, or rk.tags and an extractor such as "
-    'rk.extract.tag("answer")'
-)
 COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
 """Advice for laws whose findings are incorrect answers that score too high."""
 
@@ -36,7 +32,7 @@ _BY_FAMILY = {
     "repetition": "Count each item once, and limit the number of items that count",
     "shotgun": "Accept only one answer: give the lowest score if the completion contains several",
     "leak": "Read the answer only from its own tag, after the thinking. rewardkit's extractors skip the thinking",
-    "delimiter": f"Require each tag exactly once, closed, and in order. {_SAME_SHAPE}",
+    "delimiter": "Require each tag exactly once, closed, and in order: rk.tags, or re.fullmatch on the completion",
     "echo": "Reward only content that is not already in the prompt",
     "schema": "Compare the values with the gold document, not only the shape",
     "padding": "Do not count whitespace, markup, and repeated words as content",
@@ -91,6 +87,34 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
     if environment and law.advice_on_calls:
         return law.advice_on_calls
     return _BY_FAMILY.get(family, law.advice)
+
+
+_PAID = frozenset((
+    "separates_good_from_bad", "gold_above_perturbed_gold", "almost_right_is_wrong", "every_part_counts",
+    "only_answers_are_paid", "wrong_stays_wrong", "keys_are_compared_both_ways", "no_item_substitutes",
+    "counts_requested_items", "more_calls_cost", "nonsense_earns_less", "lazy_answers_score_low",
+    "expressions_are_exact", "missing_calls_cost", "spraying_calls_costs", "idle_policy_earns_nothing",
+    "exploits", "regressions", "search",
+))  # fmt: skip
+"""Laws whose findings are incorrect completions that score too high."""
+_REFUSED = frozenset(("gold_gets_the_maximum", "right_however_written", "right_for_every_gold", "errors_on_both_sides"))
+"""Laws whose findings are correct completions that score too low."""
+_CRASHES = frozenset(("total", "finite", "time_linear", "memory_bounded"))
+
+
+def severity_of(finding: Finding) -> int:
+    """Return 0 for an incorrect completion that scores too high, the worst fault, 1 for a correct one that scores too
+    low, 2 for a crash or a hang, and 3 for the rest.
+    """
+    if finding.trace or finding.law in _CRASHES:
+        return 2
+    if finding.law in _PAID:
+        return 0
+    if finding.law in _REFUSED:
+        return 1
+    if finding.score is None or finding.correct_score is None:
+        return 3
+    return 0 if finding.score >= finding.correct_score else 3
 
 
 # Expressions: Python code to paste, for the values of a finding and the import of the reward.

@@ -172,6 +172,46 @@ def test_findings_are_in_the_order_of_the_laws() -> None:
     assert text.index("closeness returned inf") < text.index("too much")
 
 
+def test_the_worst_faults_come_first() -> None:
+    raises = a_finding(law="total", why="raises", trace="ValueError: x")
+    refused = a_finding(law="right_however_written", why="a correct one scores 0")
+    paid = a_finding(law="exploits", family="leak", why="a leak scores 1", score=1.0)
+    report = a_report(a_finding(law="picklable", why="not picklable"), raises, refused, paid)
+    text, page = str(report), page_of([Section(report)])
+    order = ["a leak scores 1", "a correct one scores 0", "raises", "not picklable"]
+    for shown in (text, page):
+        assert order == sorted(order, key=shown.index)
+
+
+def test_one_cause_is_one_card() -> None:
+    same: dict[str, Any] = {"component": "total", "completion": "", "score": 1.0}
+    silence = a_finding(law="lazy_answers_score_low", why="silence scores 1", **same)
+    exploit = a_finding(law="exploits", family="empty", why="no text: scores 1", **same)
+    at_line = {**same, "completion": "41", "line": "rewards.py:3: if a in b:"}
+    wrong = a_finding(law="gold_above_perturbed_gold", why="a wrong answer scores 1", **at_line)
+    leak = a_finding(law="exploits", family="leak", why="a leak scores 1", **{**at_line, "completion": "x"})
+    other_row = a_finding(law="exploits", family="leak", why="another row", **{**at_line, "columns": {"answer": "7"}})
+    report = a_report(silence, wrong, exploit, leak, other_row)
+    text, page = str(report), page_of([Section(report)])
+    for shown in (text, page):
+        assert shown.count("ncorrect completions score like correct ones. ") == 2
+        assert "Silence scores 1" in shown
+    assert "also        exploits: no text: scores 1: ''" in text
+    assert "also        exploits: a leak scores 1: 'x'" in text
+    assert page.count('class="finding"') == 3
+    assert "5 findings in 3 laws" in Section(report).verdict
+    for target in re.findall(r'href="#([^"]*)"', page):
+        assert page.count(f'id="{target}"') == 1
+
+
+def test_findings_that_silence_explains_share_a_card() -> None:
+    families = ("empty", "length", "injection", "leak")
+    found = [a_finding(law="exploits", family=one, completion=one, why=f"{one}: 1", score=1.0) for one in families]
+    text = str(a_report(*found))
+    assert text.count("reproduce ") == 2
+    assert text.count("also ") == 2
+
+
 def test_a_shared_reason_is_shown_once() -> None:
     report = a_report(a_finding(), a_finding(completion="b"))
     assert str(report).count("One infinite score is too many.") == 1

@@ -30,6 +30,9 @@ _LONGEST = 2_000
 _MOST = 20_000
 """The maximum number of executed lines to compare. Arbitrary: a loop over a long text repeats the same lines."""
 
+_LIBRARIES = frozenset(("site-packages", "dist-packages", "rewardkit_adapters"))
+"""Folders whose functions the author of the reward did not write, so their lines explain nothing."""
+
 _Place = tuple[str, int]
 
 
@@ -70,7 +73,12 @@ def parting(subject: RewardUnderTest, trial: Trial, other: Trial) -> str:
 def _files(subject: RewardUnderTest) -> frozenset[str]:
     """Return the source files of the user's functions."""
     files: frozenset[str] = subject.remembered(
-        "files", lambda: frozenset(filter(None, (file_of(binding.original) for _, binding in subject.bindings)))
+        "files",
+        lambda: frozenset(
+            file
+            for _, binding in subject.bindings
+            if (file := file_of(binding.original)) and _LIBRARIES.isdisjoint(Path(file).parts)
+        ),
     )
     return files
 

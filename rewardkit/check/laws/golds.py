@@ -240,7 +240,8 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
                 f"an incorrect completion scores {score.value:.6g}, and a correct one scores "
                 f"{min(scored):.6g}{margin_note}{asks}"
             )
-            yield finding(subject, wrong, score, message, advice=misread_chat(subject))
+            correct = rights[0].completion if rights else None
+            yield finding(subject, wrong, score, message, advice=misread_chat(subject), correct=correct)
 
 
 @law(
@@ -275,7 +276,7 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
                 message = (
                     f"an incorrect tool call scores {score.value:.6g}, and the correct one scores {right.value:.6g}"
                 )
-                violations.setdefault("call", finding(subject, trial, score, message))
+                violations.setdefault("call", finding(subject, trial, score, message, correct=right.completion))
         if not right.judges:
             continue
         yield None
@@ -320,7 +321,7 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
         f"the reward reads {column!r} but scores {len(honest)} incorrect answers {score.value:.6g}, the same as "
         "the correct one"
     )
-    return finding(subject, right.trial(text), score, message)
+    return finding(subject, right.trial(text), score, message, correct=right.completion)
 
 
 @law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
@@ -375,7 +376,7 @@ def _wrong_paid(subject: RewardUnderTest, right: Judged, trial: Trial, kind: str
     keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
     small, score = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
     message = f"an incorrect answer ({kind}) scores {score.value:.6g}, and the correct one scores {right.value:.6g}"
-    return finding(subject, small, score, message)
+    return finding(subject, small, score, message, correct=right.completion)
 
 
 def _own_code(subject: RewardUnderTest) -> None:

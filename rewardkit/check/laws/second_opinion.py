@@ -24,12 +24,19 @@ _MOST = 3
 """The maximum number of leads. Arbitrary: a person looks at a few."""
 _SHORT = 30
 """The maximum length of a gold answer to write in other notations. Arbitrary: longer texts are copied as they are."""
+_UNITS = ("$", "€", "£", "*", "{")
+"""Marks before an answer with which another notation, as in "$+49", would be odd."""
 _OF_FORMULAS = ("number", "math_equal")
 _PER_ROW = 24
 """The maximum number of incorrect answers to compare in each row. Arbitrary: the reward may be slow."""
 
 
-@law(skip="no ready reward agrees with this reward on the given completions", applies=needs_good_alone, turn=Turn.LATE)
+@law(
+    advice="Decide whether this answer is correct. If the ready reward is right, use it, or change the function",
+    skip="no ready reward agrees with this reward on the given completions",
+    applies=needs_good_alone,
+    turn=Turn.LATE,
+)
 def ready_rewards_agree(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """Two rewards that agree on every given completion, but not on another answer, show an answer to look at.
 
@@ -108,7 +115,8 @@ def _ready_verdict(score: TrialResult) -> bool | None:
 
 def _answers(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Trial, str, bool]]:
     """Yield completions with other answers, each with a description, and whether the answer is the gold answer."""
-    for text, form in _notations(right.anatomy.gold):
+    before = right.anatomy.text[: right.anatomy.places[-1].start] if right.anatomy.places else ""
+    for text, form in () if before.endswith(_UNITS) else _notations(right.anatomy.gold):
         yield right.trial(right.anatomy.saying(text)), f"the gold answer {form}", True
     for answer in right.wrong[:_PER_ROW]:
         yield right.trial(right.anatomy.saying(answer.text)), f"an incorrect answer ({answer.kind})", False

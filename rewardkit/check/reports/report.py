@@ -10,14 +10,14 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewardkit.batch.table_text import visible
-from rewardkit.check.findings import REFUSED, Finding, LawResult, Share, expression_of
+from rewardkit.check.findings import REFUSED, Finding, LawResult, Share, expression_of, severity_of
 from rewardkit.check.laws.base import NO_GOOD, OVER
 from rewardkit.check.reward_under_test.whole import COVERED
 from rewardkit.check.run.output import Printed
@@ -263,9 +263,11 @@ class Section:
 
     @property
     def broken(self) -> list[LawResult]:
-        return [
+        """The broken laws, the worst faults first."""
+        broken = (
             result for result in self.report.results if result.outcome == "broken" and result.law not in self._repeated
-        ]
+        )
+        return sorted(broken, key=lambda result: min(map(severity_of, result.findings), default=3))
 
     @property
     def held(self) -> list[LawResult]:
@@ -406,7 +408,39 @@ def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
         for result in owner.broken:
             if result.findings:
                 by_law.setdefault(result.law, []).extend((title, finding) for finding in distinct(result.findings))
-    return list(by_law.items())
+    return sorted(by_law.items(), key=lambda item: min(severity_of(finding) for _, finding in item[1]))
+
+
+def one_per_cause(
+    by_law: Sequence[tuple[str, Sequence[Finding]]],
+) -> tuple[list[tuple[str, list[Finding]]], dict[tuple[str, ...], list[Finding]]]:
+    """Return the findings by law without those of a cause that another law shows, and these by the key of the first.
+
+    Incorrect completions that score like correct ones have the same cause if they are the same completion, or if the
+    reward decides at the same line, for the same component and example.
+    """
+    causes: dict[tuple[str, ...], tuple[str, Finding]] = {}
+    cards: list[tuple[str, list[Finding]]] = []
+    same_cause: dict[tuple[str, ...], list[Finding]] = {}
+    for law, findings in by_law:
+        cards.append((law, []))
+        for finding in findings:
+            keys = _causes(finding)
+            first_law, first = next((causes[key] for key in keys if key in causes), (law, finding))
+            if first_law != law:
+                same_cause.setdefault(_key(first), []).append(finding)
+            else:
+                cards[-1][1].append(finding)
+            for key in keys:
+                causes.setdefault(key, (first_law, first))
+    return [(law, findings) for law, findings in cards if findings], same_cause
+
+
+def _causes(finding: Finding) -> list[tuple[str, ...]]:
+    if severity_of(finding) != 0:
+        return []
+    _, component, completion, columns = _key(finding)
+    return [(component, columns, completion), *([(component, columns, "", finding.line)] if finding.line else [])]
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
@@ -578,8 +612,13 @@ def _reason(result: LawResult) -> str:
 
 @dataclass
 class _Shown:
-    """The state for showing a section, so that the same example is not shown twice in a row."""
+    """The state for showing a section, so that the same example is not shown twice in a row.
 
+    Attributes:
+        same_cause: the findings of other laws with the same cause, by the key of the finding that is shown.
+    """
+
+    same_cause: Mapping[tuple[str, ...], Sequence[Finding]] = field(default_factory=dict)
     columns: Mapping[str, Any] | None = None
     cut: bool = False
 
@@ -593,13 +632,16 @@ def _in_short(section: Section) -> Iterator[Block]:
         yield Facts(laws, width=8)
     if section.parts:
         yield Part("Each component alone", [Table([[part.title, part.verdict] for part in section.parts], left=2)])
-    state = _Shown()
+    concerned: dict[str, list[str]] = {}
+    by_law: list[tuple[str, list[Finding]]] = []
     for law, titled in by_cause(section):
-        concerned: dict[str, list[str]] = {}
         for title, finding in titled:
             titles = concerned.setdefault(cause_of(finding), [])
             titles += [title] if title not in titles else []
-        findings = [finding for title, finding in titled if concerned[cause_of(finding)][0] == title]
+        by_law.append((law, [finding for title, finding in titled if concerned[cause_of(finding)][0] == title]))
+    cards, same_cause = one_per_cause(by_law)
+    state = _Shown(same_cause)
+    for law, findings in cards:
         yield Part(law, list(_findings_in_short(state, law, findings, concerned)))
     yield from _leads(section, _LINE)
     if (review := section.report.review) is not None:
@@ -653,9 +695,10 @@ def _findings_in_short(
     reasons = dict.fromkeys(finding.matters for finding in findings if finding.matters)
     if len(reasons) == 1:
         yield from map(Paragraph, reasons)
+    silent = {finding.component for finding in findings if finding.family == "empty"}
     kinds: dict[str, list[Finding]] = {}
     for finding in findings:
-        kinds.setdefault(_similarity(finding), []).append(finding)
+        kinds.setdefault(_similarity(finding, silent), []).append(finding)
     for number, (first, *repeated_findings) in enumerate(kinds.values(), start=1):
         rows = _rows(first, _LINE, matters=len(reasons) > 1, previous_columns=state.columns)
         state.columns = first.columns
@@ -666,13 +709,27 @@ def _findings_in_short(
         else:
             state.cut = True
         rows += [("also", _further(first, finding, concerned)) for finding in repeated_findings]
+        same_cause = [
+            other for finding in (first, *repeated_findings) for other in state.same_cause.get(_key(finding), ())
+        ]
+        rows += [("also", f"{other.law}: {_further(first, other, concerned)}") for other in same_cause]
         if first.advice:
             rows.append(("next", first.advice))
-        yield Card(f"{number}. {_title(first, law)}", [Facts(rows)])
+        yield Card(f"{number}. {_title(first, law, same_cause)}", [Facts(rows)])
 
 
-def _similarity(finding: Finding) -> str:
-    """Return a key that is equal for findings of the same kind. Only the first of these is shown in full."""
+_NO_ANSWER = frozenset(("empty", "placeholder", "language", "length", "padding", "unicode", "injection"))
+"""Families of completions without an answer. If silence scores high, all of these do for the same reason."""
+
+
+def _similarity(finding: Finding, silent: Set[str] = frozenset()) -> str:
+    """Return a key that is equal for findings of the same kind. Only the first of these is shown in full.
+
+    Args:
+        silent: the components for which silence scores high.
+    """
+    if finding.family in _NO_ANSWER and finding.component in silent:
+        return repr((finding.law, finding.component))
     if finding.line and finding.law == "exploits":
         return repr((finding.law, finding.line))
     return repr((finding.law, finding.family, finding.matters, _raised(finding), finding.advice))
@@ -718,7 +775,12 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
 
 
 def _laws_in_full(section: Section, anchor: str) -> Iterator[Block]:
-    rows = [_law(result, "broken", _summary(result), f"{anchor}-{result.law}") for result in section.broken]
+    cards, _ = one_per_cause([(result.law, distinct(result.findings)) for result in section.broken])
+    anchored = {law for law, _ in cards}
+    rows = [
+        _law(result, "broken", _summary(result), f"{anchor}-{result.law}" if result.law in anchored else "")
+        for result in section.broken
+    ]
     rows += [_law(result, "unfinished", _reason(result)) for result in section.unfinished]
     if rows:
         yield _law_table(rows)
@@ -741,23 +803,25 @@ def _law(result: LawResult, kind: Kind, text: str, anchor: str = "") -> list[Cel
 
 
 def _findings_in_full(section: Section, anchor: str) -> Iterator[Block]:
-    for result in section.broken:
-        if result.findings:
-            reasons = dict.fromkeys(finding.matters for finding in result.findings if finding.matters)
-            blocks: list[Block] = list(map(Paragraph, reasons)) if len(reasons) == 1 else []
-            for finding in distinct(result.findings):
-                blocks.append(_card(finding, result.law, matters=len(reasons) > 1))
-            yield Part(result.law, blocks, f"{anchor}-{result.law}")
+    by_law = [(result.law, distinct(result.findings)) for result in section.broken]
+    cards, same_cause = one_per_cause(by_law)
+    for law, findings in cards:
+        reasons = dict.fromkeys(finding.matters for finding in findings if finding.matters)
+        blocks: list[Block] = list(map(Paragraph, reasons)) if len(reasons) == 1 else []
+        for finding in findings:
+            blocks.append(_card(finding, law, same_cause.get(_key(finding), ()), matters=len(reasons) > 1))
+        yield Part(law, blocks, f"{anchor}-{law}")
 
 
-def _card(finding: Finding, law: str, *, matters: bool) -> Card:
+def _card(finding: Finding, law: str, same_cause: Sequence[Finding], *, matters: bool) -> Card:
     rows = _rows(finding, _LONGEST, matters=matters)
+    rows += [("also", f"{other.law}: {other.why}: {quoted(other.completion, _LINE)}") for other in same_cause]
     if finding.advice:
         rows.append(("next", finding.advice))
     blocks: list[Block] = [Facts(rows)]
     if finding.trace:
         blocks.append(Fold("traceback", [Code(middle_cut(finding.trace.strip(), _LONGEST))]))
-    return Card(_title(finding, law), [*blocks, Fold("reproduce", [Code(finding.reproduce)])])
+    return Card(_title(finding, law, same_cause), [*blocks, Fold("reproduce", [Code(finding.reproduce)])])
 
 
 def _calibration(section: Section) -> Iterator[Block]:
@@ -822,9 +886,10 @@ def _correct(finding: Finding, limit: int) -> Iterator[tuple[str, str | Quote]]:
             yield "its score", f"{finding.correct_score:.6g}"
 
 
-def _title(finding: Finding, law: str) -> str:
+def _title(finding: Finding, law: str, same_cause: Sequence[Finding]) -> str:
     kind = kind_of(finding, law)
-    return f"{kind}: {finding.why}" if kind else finding.why
+    title = f"{kind}: {finding.why}" if kind else finding.why
+    return f"incorrect completions score like correct ones. {title[:1].upper()}{title[1:]}" if same_cause else title
 
 
 def _rows(
