@@ -759,7 +759,7 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
         yield Facts(rows)
     yield from _findings_in_full(section, anchor)
     if report.review is not None:
-        cards = [_card(lead, "reviewer", matters=False) for lead in report.review.leads]
+        cards = [_card(lead, "reviewer", (), matters=False) for lead in report.review.leads]
         yield Part("Leads of the reviewer", [Paragraph(str(report.review)), *cards])
     for number, part in enumerate(section.parts):
         part_anchor = f"{anchor}-{number}"
