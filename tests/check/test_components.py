@@ -88,7 +88,7 @@ def leads_on_lines(subject: Any, right: Trial) -> Iterator[Variant]:
 
 def test_a_lead_on_the_sum_is_not_repeated_for_its_components() -> None:
     report = check([strict, naive], laws=[law(leads_on_lines)])
-    assert report.ok, report
+    assert not report.findings, report
     assert len(report.leads) == len({(one.component, repr(one.columns)) for one in report.leads}) == 2
     assert {one.of for one in report.leads} == {""}
     assert all(one.correct_score == one.score == 11.0 for one in report.leads)
@@ -113,7 +113,7 @@ def test_the_components_are_the_addends_that_count(reward: Any, names: list[str]
 
 def test_a_penalty_is_checked_as_a_penalty() -> None:
     report = check(rk.from_trl(strict) - 0.1 * rk.from_trl(repetition), laws=["gold_gets_the_maximum"])
-    assert report.ok, report
+    assert not report.findings, report
     assert by_itself(report, "repetition").reward == "-0.1*from_trl(repetition)"
 
 

@@ -112,7 +112,7 @@ def test_only_claims_that_the_scores_confirm_become_leads(server: JudgeServer) -
     assert review.leads[0].columns == ROWS[0]
     assert (review.requests, len(server.requests)) == (1, 1)
     assert review.tokens > 100
-    assert report.ok
+    assert not report.findings
     assert report.findings == []
 
 
@@ -205,7 +205,7 @@ def test_an_unreadable_reply_is_a_problem_and_no_error(server: JudgeServer, text
     review = review_of(report)
     assert review.leads == ()
     assert review.problem or review.unreadable == review.proposed == 1
-    assert report.ok
+    assert not report.findings
     assert review.requests == 1
     assert len(str(review)) < 1_000
     assert "\x1b" not in str(report)
@@ -286,7 +286,7 @@ def test_a_failing_endpoint_is_a_problem_and_no_error(server: JudgeServer, answe
     review = review_of(report)
     assert "reader" in review.problem
     assert counts(review) == (0, 0, 0, 0, 0)
-    assert report.ok
+    assert not report.findings
     assert "\x1b" not in str(report)
 
 

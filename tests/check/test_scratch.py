@@ -122,7 +122,7 @@ def test_files_outside_are_noticed_also_in_workers(folder: Path, monkeypatch: py
     assert {file.name for file in report.effects.outside} == {str(outside), str(from_worker)}
     assert [file.name for file in report.effects.written] == ["relative.txt"]
     assert "outside the copy of the folder, so the changes stay" in " ".join(str(report).split())
-    assert report.ok, report
+    assert not report.findings, report
 
 
 def test_connections_are_refused_unless_they_are_allowed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,7 +172,7 @@ def test_this_machine_can_be_reached(folder: Path) -> None:
         return [1.0 for _ in completions]
 
     report = checked(local)
-    assert report.ok, report
+    assert not report.findings, report
     assert report.effects.network == ()
 
 

@@ -414,10 +414,8 @@ def _written(value: Any) -> Iterator[str]:
     fraction = re.fullmatch(r"(-?)(\d+)\s?/\s?(\d+)", text)
     for command in ("frac", "dfrac", "tfrac") if fraction else ():
         yield f"{fraction[1]}\\{command}{{{fraction[2]}}}{{{fraction[3]}}}"  # type: ignore[index]
-    # A gold answer in a box, without braces in it.
-    boxed = re.search(r"\\boxed\{([^{}]+)\}", text)
-    if boxed:
-        yield boxed.group(1).strip()
+    # A gold answer in a box.
+    yield from (text[start:end].strip() for start, end in list(_boxes(text))[-1:] if text[start:end].strip())
     if len(text) > 2 and text[0] == text[-1] == "$":
         yield text.strip("$").strip() or text
     yield text

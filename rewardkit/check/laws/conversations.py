@@ -83,7 +83,8 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
 
     A correct completion's text becomes a tool message at the end of a conversation with calls.
     """
-    if right.judges and subject.conversational:
+    # A policy that writes its calls as text writes no other messages.
+    if right.judges and subject.conversational and "tool_call" not in right.anatomy.text:
         message = "a tool's message scores {score}, the same as the assistant's message"
         yield Variant(Trial(_searched(text_of(right.completion)), right.example), message)
 

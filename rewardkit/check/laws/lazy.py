@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rewardkit.batch.messages import prompt_text
@@ -74,6 +75,10 @@ def lazy_answers_score_low(subject: RewardUnderTest) -> Iterator[Finding | None]
             yield finding(subject, trial, subject.see([trial])[0], message, correct=first.completion)
 
 
+_EDIT = re.compile(r"(?<=SEARCH\n)(.*?\n)(=======\n)(?:.*?)(?=\n>>>>>>> REPLACE)", re.DOTALL)
+"""The old lines, the separator, and the new lines of a SEARCH/REPLACE block."""
+
+
 def _strategies(subject: RewardUnderTest, number: int) -> dict[str, Trial]:
     """Return the lazy completions for an example, without those that equal a correct completion."""
     example = subject.examples[number]
@@ -83,6 +88,10 @@ def _strategies(subject: RewardUnderTest, number: int) -> dict[str, Trial]:
     texts |= {"an echo of the prompt": prompt} if lines else {}
     texts |= {"the prompt's last line": lines[-1]} if len(lines) > 1 else {}
     trials = {name: Trial(subject.formed(text), number) for name, text in texts.items()}
+    good = text_of(example.good[0])
+    unchanged = _EDIT.sub(lambda edit: f"{edit[1]}{edit[2]}{edit[1].rstrip()}", good)
+    if unchanged != good:
+        trials["an edit that changes nothing"] = Trial(subject.formed(unchanged), number)
     for trial in foreign_trials(subject, number, example.good[0])[:1]:
         trials[_FOREIGN] = trial
     right_texts = {plain(text_of(good)) for good in example.good}
@@ -93,6 +102,9 @@ def _is_wrong(subject: RewardUnderTest, right: Judged, name: str, trial: Trial) 
     """Return whether a lazy completion is certainly incorrect."""
     if not right.judges or not (right.anatomy.gold or name == _SILENCE):
         return False  # the text may do for a reward that reads no gold answer
+    columns = subject.examples[right.example].columns
+    if not right.anatomy.gold and any(not columns.get(column, True) for column in subject.columns_read):
+        return False  # an empty list of calls asks for none
     wrong = wrongness(subject, right)
     if wrong is None or (name == _FOREIGN and subject.declarations.is_correct is None):
         return name not in _ECHOES

@@ -105,6 +105,10 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
     shifted = shifted if shifted != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
     if shifted != gold:
         yield Wrong(shifted, "disguise", "a digit moved to its neighbor")
+    # "3, 11" becomes "31, 1": the same digits, which a reward that removes commas cannot tell apart.
+    regrouped = re.sub(r"(?<![\w.])(\d+), ?(\d)(\d+)(?![\w.])", r"\1\2, \3", gold, count=1)
+    if regrouped != gold:
+        yield Wrong(regrouped, "disguise", "a digit moved to its neighbor")
     # "x < 3" becomes "x > 3".
     reversed_comparison = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if reversed_comparison != gold:
@@ -145,6 +149,8 @@ def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     far = [number * 10 + 7, number * 3 + 1000, -number - 1000 if number == 0 else -number, number + 10**12]
     for other in far:
         yield Wrong(format(other.normalize(), "f"), "wrong", "a number far away", honest=True)
+    if re.fullmatch(r"\d+\.\d+", gold) and gold[:1] != "0":
+        yield Wrong(gold.replace(".", ""), "disguise", "without its decimal point", honest=True)
     if len(digits) > 1:
         yield Wrong(gold[: max(1, len(gold) // 2)].rstrip(".,"), "prefix", "the first digits")
         yield Wrong(digits[-1], "prefix", "the last digit")
@@ -216,6 +222,9 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
     for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
         other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
         yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
+    pointless = re.sub(r"(?<![\d.])([1-9]\d*)\.(\d+)(?![\d.])", r"\1\2", gold, count=1)
+    if pointless != gold and re.search(r"[A-Za-z]", gold):
+        yield Wrong(pointless, "disguise", "without its decimal point")
     # A text in quotation marks, as in a query.
     quoted = re.search(r"(['\"])(\w[\w ]*)\1", gold)
     if quoted is not None and gold[:1] not in "[{":

@@ -198,7 +198,7 @@ def test_calls_divided_by_themselves_are_found() -> None:
 def test_a_sum_is_not_blamed_for_its_parts() -> None:
     """`rk.agents.finished()` pays a policy that does nothing, and the calls beside it do not."""
     report = check_reward(rk.agents.finished() + 2 * matched, **GIVEN, laws=OF_AGENTS, budget=60)
-    assert report.ok, report
+    assert not report.findings, report
 
 
 def test_parallel_calls_have_no_order() -> None:
@@ -247,7 +247,7 @@ IN_TEXT: dict[str, Any] = {
 @pytest.mark.slow
 def test_calls_that_are_written_as_text_are_judged_as_those_of_messages_are() -> None:
     report = check_reward(rk.tool_calls("calls"), **IN_TEXT, isolate=False)
-    assert report.ok
+    assert not report.findings
     held = {result.law for result in report.results if result.outcome == "held"}
     assert held >= {
         "calls_are_not_paid",
@@ -278,7 +278,7 @@ def test_a_reward_that_looks_for_calls_in_the_text_alone_keeps_its_text() -> Non
         return float(completion == written(json.loads(calls)) and not trajectory.calls)
 
     report = check_reward(as_text, **IN_TEXT, laws=OF_AGENTS, isolate=False)
-    assert report.ok
+    assert not report.findings
 
 
 def test_without_calls_the_laws_are_skipped() -> None:

@@ -36,7 +36,7 @@ def looked(reward: Any, **options: Any) -> Report:
 
 def test_a_notation_that_only_the_ready_reward_accepts_is_a_lead() -> None:
     report = looked(in_tags, **CITIES)
-    assert report.ok, report
+    assert not report.findings, report
     assert "<answer>**Rome**</answer>" in {lead.completion for lead in report.leads}
     assert all(re.search(r"scores 0, but rk\.\w+\('answer'\) gives 1", lead.why) for lead in report.leads)
     assert len(report.leads) <= 3

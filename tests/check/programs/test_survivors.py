@@ -110,7 +110,7 @@ def test_the_check_tells_of_weak_tests_and_blames_no_reward_for_them() -> None:
         laws=["tests_reject_wrong_programs"],
         budget=60,
     )
-    assert report.ok
+    assert not report.findings
     (finding,) = report.asides
     assert finding.of_data
     assert "add the test assert grade(" in finding.why.lower()
