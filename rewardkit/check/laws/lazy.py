@@ -75,6 +75,9 @@ def lazy_answers_score_low(subject: RewardUnderTest) -> Iterator[Finding | None]
             yield finding(subject, trial, subject.see([trial])[0], message, correct=first.completion)
 
 
+_NO_EDIT = "an edit that changes nothing"
+_NOTHING: tuple[object, ...] = ([], {}, (), "", "[]", "{}")
+"""The cells of a row that asks for no calls."""
 _EDIT = re.compile(r"(?<=SEARCH\n)(.*?\n)(=======\n)(?:.*?)(?=\n>>>>>>> REPLACE)", re.DOTALL)
 """The old lines, the separator, and the new lines of a SEARCH/REPLACE block."""
 
@@ -91,19 +94,22 @@ def _strategies(subject: RewardUnderTest, number: int) -> dict[str, Trial]:
     good = text_of(example.good[0])
     unchanged = _EDIT.sub(lambda edit: f"{edit[1]}{edit[2]}{edit[1].rstrip()}", good)
     if unchanged != good:
-        trials["an edit that changes nothing"] = Trial(subject.formed(unchanged), number)
+        trials[_NO_EDIT] = Trial(subject.formed(unchanged), number)
     for trial in foreign_trials(subject, number, example.good[0])[:1]:
         trials[_FOREIGN] = trial
     right_texts = {plain(text_of(good)) for good in example.good}
-    return {name: trial for name, trial in trials.items() if plain(trial.text) not in right_texts}
+    # The edit may differ from a correct one only in its marks.
+    return {name: trial for name, trial in trials.items() if name == _NO_EDIT or plain(trial.text) not in right_texts}
 
 
 def _is_wrong(subject: RewardUnderTest, right: Judged, name: str, trial: Trial) -> bool:
     """Return whether a lazy completion is certainly incorrect."""
+    if name == _NO_EDIT:
+        return right.judges
     if not right.judges or not (right.anatomy.gold or name == _SILENCE):
         return False  # the text may do for a reward that reads no gold answer
     columns = subject.examples[right.example].columns
-    if not right.anatomy.gold and any(not columns.get(column, True) for column in subject.columns_read):
+    if not right.anatomy.gold and any(columns.get(column) in _NOTHING for column in subject.columns_read):
         return False  # an empty list of calls asks for none
     wrong = wrongness(subject, right)
     if wrong is None or (name == _FOREIGN and subject.declarations.is_correct is None):

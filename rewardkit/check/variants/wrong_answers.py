@@ -35,6 +35,8 @@ _FREE = re.compile(r"(?i)reason|expla|comment|note|summary|title|descri|thought|
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 OTHER_TEXT = "another text"
 _TURNED = "its comparison reversed"
+_POINTLESS = "without its decimal point"
+_REGROUPED = "a digit moved to its neighbor"
 _NUMBERED = re.compile(r"(?m)^\s*\(?\d{1,3}[.):]\s")
 """Matches a list item's number at the beginning of a line: ``(1) ``, ``2. ``."""
 
@@ -68,7 +70,7 @@ def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> l
     if not gold.strip():
         return []
     for wrong in _wrong(gold.strip(), value, tuple(others)):
-        if wrong.kind == _TURNED or not equal(wrong.text, gold):
+        if wrong.kind in (_TURNED, _POINTLESS, _REGROUPED) or not equal(wrong.text, gold):
             answers.setdefault(wrong.text, wrong)
     return list(answers.values())
 
@@ -104,11 +106,11 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
     shifted = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
     shifted = shifted if shifted != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
     if shifted != gold:
-        yield Wrong(shifted, "disguise", "a digit moved to its neighbor")
+        yield Wrong(shifted, "disguise", _REGROUPED)
     # "3, 11" becomes "31, 1": the same digits, which a reward that removes commas cannot tell apart.
     regrouped = re.sub(r"(?<![\w.])(\d+), ?(\d)(\d+)(?![\w.])", r"\1\2, \3", gold, count=1)
     if regrouped != gold:
-        yield Wrong(regrouped, "disguise", "a digit moved to its neighbor")
+        yield Wrong(regrouped, "disguise", _REGROUPED)
     # "x < 3" becomes "x > 3".
     reversed_comparison = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if reversed_comparison != gold:
@@ -150,7 +152,7 @@ def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     for other in far:
         yield Wrong(format(other.normalize(), "f"), "wrong", "a number far away", honest=True)
     if re.fullmatch(r"\d+\.\d+", gold) and gold[:1] != "0":
-        yield Wrong(gold.replace(".", ""), "disguise", "without its decimal point", honest=True)
+        yield Wrong(gold.replace(".", ""), "disguise", _POINTLESS, honest=True)
     if len(digits) > 1:
         yield Wrong(gold[: max(1, len(gold) // 2)].rstrip(".,"), "prefix", "the first digits")
         yield Wrong(digits[-1], "prefix", "the last digit")
@@ -224,7 +226,7 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
         yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
     pointless = re.sub(r"(?<![\d.])([1-9]\d*)\.(\d+)(?![\d.])", r"\1\2", gold, count=1)
     if pointless != gold and re.search(r"[A-Za-z]", gold):
-        yield Wrong(pointless, "disguise", "without its decimal point")
+        yield Wrong(pointless, "disguise", _POINTLESS)
     # A text in quotation marks, as in a query.
     quoted = re.search(r"(['\"])(\w[\w ]*)\1", gold)
     if quoted is not None and gold[:1] not in "[{":

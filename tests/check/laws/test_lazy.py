@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from typing import Any
 
 import pytest
@@ -93,3 +94,27 @@ def test_the_interval_is_that_of_wilson() -> None:
     share = share_of("silence", [0.0] * 100)
     assert (share.low, round(share.high, 3)) == (0.0, 0.037)
     assert share_of("silence", [1.0]).high == 1.0
+
+
+def test_a_row_that_asks_for_no_calls_is_answered_by_silence() -> None:
+    def calls(completions: list[str], calls: list[str], **kwargs: Any) -> list[float]:
+        made = [re.findall(r"<call>(.*?)</call>", text) for text in completions]
+        return [float(names == gold.strip("[]").split()) for names, gold in zip(made, calls, strict=True)]
+
+    rows = [{"prompt": "Call the taxi.", "calls": "[taxi]"}, {"prompt": "Thanks, that is all.", "calls": "[]"}]
+    good = ["<call>taxi</call>", "You are welcome."]
+    assert not looked(calls, examples=rows, good=good, bad=["<call>bus</call>", "<call>taxi</call>"]).findings
+
+
+def test_an_edit_that_changes_nothing_is_measured() -> None:
+    def similar(completions: list[str], after: list[str], **kwargs: Any) -> list[float]:
+        new = [text.partition("=======\n")[2].partition("\n>>>>>>>")[0] for text in completions]
+        return [SequenceMatcher(None, lines, gold).ratio() for lines, gold in zip(new, after, strict=True)]
+
+    edit = "<<<<<<< SEARCH\nreturn width + {0}\n=======\nreturn width * {0}\n>>>>>>> REPLACE"
+    rows = [{"after": f"return width * {name}"} for name in ("height", "length")]
+    good = [edit.format(name) for name in ("height", "length")]
+    report = looked(similar, examples=rows, good=good, bad=[text.replace("width *", "0 #") for text in good])
+    (finding,) = report.findings
+    assert "an edit that changes nothing" in finding.why
+    assert finding.completion == good[0].replace("*", "+")
