@@ -218,9 +218,13 @@ _OPTIONAL = re.compile(
 )
 """Words of a prompt or docstring that say that some elements do not count."""
 _IN_ORDER = re.compile(
-    r"(?i)\b(?:(?:in|right|correct|\w+ing|\w+ical) order|rank\w*|sort\w*|sequence|chronolog\w*|shortest path|moves)\b"
+    r"(?i)\b(?:(?:in|right|correct|\w+ing|\w+ical) order|"
+    r"(?:earliest|oldest|newest|smallest|largest|best) first|rank\w*|"
+    r"sort\w*|sequence|chronolog\w*|shortest path|moves)\b"
 )
 """Words of a prompt that ask for an order."""
+_ANY = re.compile(r"(?i)\b(?:one|any|some|an?) (?:of|from|example|possible)\b|\bat most\b|\bup to\b")
+"""Words of a prompt that ask for a part of what is correct."""
 _CLOSED = re.compile(r"(?i)\b(?:only|exactly|nothing else|no other|and no more)\b")
 """Words of a prompt that allow no other items."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
@@ -308,7 +312,7 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
         return
     removal_paid, change_paid = ([right.paid(score) for score in scores[start:][:count]] for start in (0, count))
     counts = [not removed and not changed for removed, changed in zip(removal_paid, change_paid, strict=True)]
-    if not any(counts):
+    if not any(counts) and any(change_paid):
         return
     if len(set(parts)) > 1:
         yield None
@@ -322,10 +326,16 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
             other = elements.changed(index)
             why = f"{shorten(other)} instead of {label}"
             yield _Change((_kind(elements), "changed"), right, texts[1 + count + index], why, certain)
-        elif is_alone and removal_paid[index] and texts[1 + index] != elements.text:
+        elif is_alone and removal_paid[index] and not all(removal_paid) and texts[1 + index] != elements.text:
             yield _Change((_kind(elements), "removed"), right, texts[1 + index], f"without {label}", certain)
         elif counts[index]:
             yield from _cut_or_repeated(subject, right, elements, index, certain)
+    if count > 1 and all(removal_paid) and not any(change_paid) and elements.kind in ("item", "line", "bullet", "call"):
+        alone = [elements.only(index) for index in range(count)]
+        if all(right.paid(score) for score in subject.see([right.trial(text) for text in alone])):
+            certain = not facts.is_optional and not _ANY.search(facts.prompt)
+            certain = certain and all(_words_of(part) <= facts.words for part in parts)
+            yield _Change((_kind(elements), "alone"), right, alone[0], f"{shorten(parts[0])} alone", certain)
     if all(counts) and elements.kind in ("item", "call", "line", "bullet"):
         yield from _moved_or_added(subject, right, elements, facts)
     for index, following in pairwise(number for number in range(count) if counts[number]):

@@ -55,12 +55,27 @@ def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Va
         column = f"{anatomy.column}={shorten(gold.value)}"
         if gold.certain and _earns_less(score, (right.value + wrong) / 2):
             earns = f"scores {score.value:.6g}" if score.scored else "gets no score"
-            yield finding(subject, trial, score, f"a correct completion {earns} for {column}, {right.value:.6g} before")
+            # A number may be outside the range of a grade, a length, or a date.
+            is_seen = not isinstance(gold.value, int) or gold.value in _range(subject, anatomy.column)
+            is_lead = not (is_seen or _COUNTED.search(prompt_text(subject.examples[right.example].prompt)))
+            message = f"a correct completion {earns} for {column}, {right.value:.6g} before"
+            yield finding(subject, trial, score, message, lead=is_lead)
         if right.paid(score):
             before = [right.completion] if _is_marked_apart(right, gold) else []
             for completion in (*before, *(right.saying(anatomy.saying(text)) for text in gold.wrong)):
                 message = f"an incorrect answer scores {{score}} for {column}, and the correct one scores {{base}}"
                 yield Variant(Trial(completion, right.example, trial.columns), message, base=trial)
+
+
+def _range(subject: RewardUnderTest, column: str) -> range:
+    """Return the range of the integers in a column."""
+    cells = [example.columns.get(column) for example in subject.examples]
+    values = [cell for cell in cells if isinstance(cell, int)]
+    return range(min(values, default=0), max(values, default=-1) + 1)
+
+
+_COUNTED = re.compile(r"(?i)how m(?:any|uch)|number of|count|sum|total|differ|remain|\d ?[-+*/×]")
+"""Words of a prompt whose answer may be 0."""
 
 
 def _earns_less(score: TrialResult, limit: float) -> bool:

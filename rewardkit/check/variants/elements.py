@@ -33,8 +33,11 @@ _FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
 # "name: value" on a line of its own, with a name of up to 30 characters.
 _FIELD = re.compile(r"^[ \t]*(?:[-*•][ \t]+)?\**(\w[\w /-]{0,29}?)\**[:=][ \t*]*(\S.*?)[ \t]*$", re.MULTILINE)
+_ITEM = re.compile(r"(?!.*[={}])(?=.*\w).*")
 # "preheat, mix, bake": three short items or more.
 _LIST = re.compile(r"\s*([^\n.:]{1,30}(?:(?:,|;| >| ->) [^\n.:,]{1,30}){2,})\.?\s*")
+# "04/03/2024": the day and the month, or the other way around.
+_DATE = re.compile(r"\b(\d{1,2})([./-])(\d{1,2})\2(\d{4})\b")
 # "[2]" after a word, not the item of a list.
 _CITATION = re.compile(r"(?<=[\w.\]])(?<!,) ?(?<!: )\[\d{1,3}\](?!\s*[,\]>])")
 # A quotation of two words or more.
@@ -107,6 +110,15 @@ class Elements:
         span = self.spans[index]
         end = self.text.find("\n", span.end)
         return Span(self.text.rfind("\n", 0, span.start) + 1, len(self.text) if end < 0 else end)
+
+    def only(self, index: int) -> str:
+        """Return the completion without all elements but the one at `index`."""
+        if self.apart:
+            return replaced(
+                self.text,
+                [(span, "null" if self.kind == "value" else "") for span in self.spans if span != self.spans[index]],
+            )
+        return replaced(self.text, [(Span(self.spans[0].start, self.spans[-1].end), self.part(index))])
 
     def without_all(self) -> str:
         """Return the completion without the elements and the text between them."""
@@ -314,7 +326,8 @@ def _items(anatomy: ParsedCompletion, documents: Sequence[Span]) -> Iterator[Ele
         parts = stripped.split(joint)
         if joint == " " and (len(stripped) > _LONGEST_ANSWER or re.search(r"[.,;:!?=]|[^\W\d_]{2}(?!\d)", stripped)):
             return  # words
-        if len(parts) > 1 and all(0 < len(part) <= _LONGEST_ITEM for part in parts):
+        # An equation or an expression is no list.
+        if len(parts) > 1 and all(0 < len(part) <= _LONGEST_ITEM and _ITEM.fullmatch(part) for part in parts):
             spans, position = [], start
             for part in parts:
                 spans.append(Span(position, position + len(part)))
@@ -373,6 +386,9 @@ def _numbers(anatomy: ParsedCompletion, start: int, columns: Sequence[Any]) -> I
 
 def _pieces(anatomy: ParsedCompletion) -> Iterator[Elements]:
     """Yield the runs of letters and digits in a gold answer without spaces, such as ``e2e4`` or ``2024-05-01``."""
+    dates = _DATE.finditer(anatomy.text, anatomy.region.start, anatomy.region.end)
+    for date in dates if anatomy.marked else ():
+        yield from _group(anatomy.text, "piece", [Span(*date.span(1)), Span(*date.span(3)), Span(*date.span(4))])
     gold = anatomy.gold
     if not 3 <= len(gold) <= _LONGEST_ANSWER or re.search(r"\s", gold) or as_number(gold) is not None:
         return

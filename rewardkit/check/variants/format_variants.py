@@ -6,6 +6,7 @@ block.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from rewardkit.check.reward_under_test.judgment import Judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 
 DOTALL = "`.` stops at line breaks unless the pattern is compiled with re.DOTALL"
+_NO_UNIT = "without the unit of the gold answer"
 _REMARK = "I have checked it once more and it holds."
 _NUMERIC = frozenset(("float", "int", "Decimal", "Fraction", "isclose", "isdigit"))
 # "$42" and "42 apples": a number with one unit.
@@ -59,7 +61,10 @@ def make_format_variants(subject: RewardUnderTest, right: Judged) -> Iterator[Fo
     if not subject.columns_read and anatomy.text.strip().count("\n") > 1 and "\n\n" not in anatomy.text.strip():
         yield FormatVariant("with blank lines between its lines", anatomy.text.replace("\n", "\n\n"), partly=True)
     if right.judges and not any(binding.trusted for _, binding in subject.bindings):  # rk.exact is exact by contract
-        yield from _other_numbers(anatomy, _reads_numbers(subject))
+        is_asked_for = any(re.search(r"(?i)\bunits?\b", text) for text in _rules(subject))
+        for variant in _other_numbers(anatomy, _reads_numbers(subject)):
+            if not (is_asked_for and variant.name == _NO_UNIT):
+                yield variant
         yield from _other_units(anatomy)
         if subject.smells.removes_articles:
             yield from _other_articles(anatomy)
@@ -75,11 +80,23 @@ def _trimmed(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion with a long text before or after it, if the reward's code cuts texts."""
     text = anatomy.text.rstrip()
-    for cut in subject.smells.cuts:
+    # A limit that the prompt or the docstring states is a rule of the task.
+    stated = {
+        int(number)
+        for text in _rules(subject)
+        for number in re.findall(r"\d+", re.sub(r"(?<=\d)[ ,_](?=\d{3})", "", text))
+    }
+    for cut in sorted(set(subject.smells.cuts) - stated):
         many = " ".join([_REMARK] * (cut // len(_REMARK) + 2))
         hint = f"the code truncates text to {cut} characters"
         yield FormatVariant("with a long remark after it", f"{text}\n{many}", f"{text}\n{_REMARK}", hint)
         yield FormatVariant("with a long remark before it", f"{many}\n{text}", f"{_REMARK}\n{text}", hint)
+
+
+def _rules(subject: RewardUnderTest) -> list[str]:
+    """Return the texts that state the rules of the task: the prompts, and the docstrings of the reward's functions."""
+    prompts = [prompt_text(example.prompt) for example in subject.examples]
+    return [*prompts, *(inspect.getdoc(binding.original) or "" for _, binding in subject.bindings)]
 
 
 def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
@@ -159,7 +176,7 @@ def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[F
     if priced is not None and marked_text.strip() == written.strip() and reads_numbers:
         hint = f"the gold answer {written!r} has a unit: remove it from both, or read numbers (rk.number)"
         yield FormatVariant(
-            "without the unit of the gold answer",
+            _NO_UNIT,
             anatomy.with_region(marked_text.replace(written.strip(), priced[1] or priced[2])),
             hint=hint,
         )

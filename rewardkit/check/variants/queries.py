@@ -52,6 +52,8 @@ class Query:
             f"SELECT * FROM ({self.source}) LIMIT 1",
             f"SELECT * FROM ({self.source}) WHERE 0",
             f"SELECT *, 1 FROM ({self.source})",
+            # Texts in another case, which most databases compare with their case.
+            re.sub(r"'[^']*'", lambda text: text[0].swapcase(), self.source),
             # Duplicate rows: a frequent mistake.
             re.sub(r"(?i)\bdistinct\b", "", self.source, count=1),
             *(f"SELECT * FROM {table}" for table in self.tables[:2]),

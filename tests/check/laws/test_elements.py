@@ -171,6 +171,31 @@ def test_what_the_prompt_calls_optional_is_a_lead() -> None:
     assert report.leads
 
 
+def test_one_element_alone() -> None:
+    def precise(completions: list[str], plan: list[dict[str, str]], **kwargs: Any) -> list[float]:
+        lines = [[line for line in text.splitlines() if line] for text in completions]
+        wanted = [{f"{name}: {time}" for name, time in one.items()} for one in plan]
+        return [float(bool(some) and set(some) <= gold) for some, gold in zip(lines, wanted, strict=True)]
+
+    findings = broken(precise, "every_element_counts", **FORMS)
+    assert any(finding.completion == "ann: 09:30" and "alone" in finding.why for finding in findings)
+    rows = [{**row, "prompt": "Name any of the visitors."} for row in FORMS["examples"]]
+    assert not check_reward(precise, laws=["every_element_counts"], **{**FORMS, "examples": rows}).findings
+
+
+def test_values_that_are_exchanged() -> None:
+    def values(completions: list[str], order: list[str], **kwargs: Any) -> list[float]:
+        pairs = zip(map(parsed, completions), map(json.loads, order), strict=True)
+        return [float(sorted(map(str, one.values())) == sorted(map(str, gold.values()))) for one, gold in pairs]
+
+    rows = [{"order": '{"from": "Rome", "to": "Oslo"}'}, {"order": '{"from": "Bern", "to": "Kyiv"}'}]
+    good = [row["order"] for row in rows]
+    bad = [text.replace("to", "via").replace("o", "u") for text in good]
+    findings = broken(values, "every_element_counts", examples=rows, good=good, bad=bad)
+    assert any(finding.completion == '{"from": "Oslo", "to": "Rome"}' for finding in findings)
+    assert_held(objects, "every_element_counts", examples=rows, good=good, bad=bad)
+
+
 def test_an_order_that_the_prompt_asks_for() -> None:
     rows = [{**row, "prompt": "List the colors in alphabetical order."} for row in COLORS["examples"]]
     (one,) = broken(compared, "every_element_counts", **{**COLORS, "examples": rows})
