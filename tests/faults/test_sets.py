@@ -22,3 +22,15 @@ def test_each_fault_is_proved(name: str) -> None:
         assert case.fault, case.name
         assert len(case.good) == len(case.bad) == len(case.examples), case.name
         case.proof()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SETS if name in "kmn"])
+def test_repaired_functions_pay_the_right_completions(name: str) -> None:
+    cases = importlib.import_module(f"tests.faults.{name}")
+    assert {*cases.REPAIRED} == {case.name for case in cases.faulty()}
+    for case in cases.faulty():
+        for row, right, wrong in zip(case.examples, case.good, case.bad, strict=True):
+            columns = {"prompts" if column == "prompt" else column: [cell, cell] for column, cell in row.items()}
+            better, worse = cases.REPAIRED[case.name](completions=[right, wrong], **columns)
+            assert better > worse, case.name
