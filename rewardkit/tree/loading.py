@@ -382,7 +382,7 @@ def _without_training(path: Path, reward: str, name: str, load: Callable[[], Mod
             return load()
         except ImportError as error:
             # The package may be needed for the training only.
-            if script is None or not rewards or isinstance(error, RewardKitError):
+            if script is None or not script.may_train or not rewards or isinstance(error, RewardKitError):
                 raise
     return load_script(script, rewards, name)
 

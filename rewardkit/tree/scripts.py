@@ -140,6 +140,13 @@ class Script:
         """Whether an import of the file would do more than define rewards."""
         return self.is_notebook or any(self._does_more(statement) for statement in self.statements)
 
+    @property
+    def may_train(self) -> bool:
+        """Whether the file imports a trainer, or has code under ``if __name__ == "__main__"``."""
+        text = "\n".join(self.texts)
+        is_trainer = re.search(r"^\s*(?:from|import)\b.*(?:Trainer|Training|GRPO|PPO)", text, re.MULTILINE)
+        return is_trainer is not None or any(statement.is_guard for statement in self.statements)
+
     def _does_more(self, statement: _Statement) -> bool:
         if statement.is_guard:
             return False

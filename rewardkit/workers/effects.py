@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import socket
 import sys
@@ -204,7 +205,8 @@ def _change(watch: Watch, path: Any, folder: int = -1, *, keeps_content: bool = 
     full = _full_path(path, folder)
     if _is_in(full, watch.folder):
         _detach(watch.folder, full, copies=keeps_content)
-    elif not full.startswith(("/dev/", "/proc/", "/sys/")) and "__pycache__" not in full and not _is_ours():
+    # The last two are caches of Python and of the check.
+    elif not re.search(r"^/(?:dev|proc|sys)/|/__pycache__/|/rewardkit-hypothesis/", full) and not _is_ours():
         _record(watch, "file", full, state_of(full))
 
 
@@ -247,8 +249,9 @@ def _unlink_folder(path: str) -> None:
     target = os.path.realpath(path)
     os.unlink(path)
     os.mkdir(path)
-    for entry in os.scandir(target):
-        os.symlink(entry.path, os.path.join(path, entry.name))
+    with os.scandir(target) as entries:
+        for entry in entries:
+            os.symlink(entry.path, os.path.join(path, entry.name))
 
 
 # Network.

@@ -253,8 +253,8 @@ def _fill(
     """
     entries: dict[str, tuple[int, int] | None] = {}
     copied = 0
-    with suppress(OSError):
-        for entry in islice(os.scandir(original), _MOST_LINKED):
+    with suppress(OSError), os.scandir(original) as originals:
+        for entry in islice(originals, _MOST_LINKED):
             path = folder / entry.name
             if entry.name in (except_for, "__pycache__") or os.path.lexists(path):
                 continue
