@@ -84,3 +84,20 @@ def test_nothing_is_found_without_tables(columns: dict[str, Any]) -> None:
 @pytest.mark.parametrize("text", ["", "I cannot.", "DELETE FROM orders"])
 def test_nothing_is_found_without_a_query(text: str) -> None:
     assert query_in(text, {"schema": SHOP}) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ("SELECT city FROM orders WHERE price > 3 AND city = 'Rome'", "WHERE price > 3 OR city = 'Rome'"),
+        ("SELECT COUNT(city) FROM orders", "SELECT MIN(city) FROM orders"),
+        ("SELECT city FROM orders WHERE price > 3", "WHERE price < 3"),
+        ("SELECT price FROM orders WHERE city = 'Oslo'", "WHERE city = 'oSLO'"),
+    ],
+)
+def test_small_mistakes_in_a_query(query: str, wrong: str) -> None:
+    found = query_in(query, {"schema": SHOP})
+    assert found is not None
+    others = list(found.wrong_queries())
+    assert any(other.endswith(wrong) for other in others)
+    assert all(rows(other) != rows(query) for other in others)

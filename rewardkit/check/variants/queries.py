@@ -54,6 +54,9 @@ class Query:
             f"SELECT *, 1 FROM ({self.source})",
             # Texts in another case, which most databases compare with their case.
             re.sub(r"'[^']*'", lambda text: text[0].swapcase(), self.source),
+            re.sub(r"(?i)\band\b", "OR", self.source, count=1),
+            re.sub(r"(?i)\b(?:max|sum|count)(?=\s*\()", "MIN", self.source, count=1),
+            re.sub(r"[<>](?=\s*[\w'])", lambda sign: "<" if sign[0] == ">" else ">", self.source, count=1),
             # Duplicate rows: a frequent mistake.
             re.sub(r"(?i)\bdistinct\b", "", self.source, count=1),
             *(f"SELECT * FROM {table}" for table in self.tables[:2]),
