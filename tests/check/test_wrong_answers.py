@@ -130,6 +130,8 @@ def test_honest_mistakes_come_before_tricks() -> None:
         ("2.5", "without its decimal point", "25"),
         ("2.5 mg", "without its decimal point", "25 mg"),
         ("3, 11", "a digit moved to its neighbor", "31, 1"),
+        ("SELECT name FROM users;", "the query without rows", "SELECT name FROM users LIMIT 0"),
+        ("select name from users", "another table", "select name from no_such_table"),
         ("12 34", "a digit moved to its neighbor", "123 4"),
         ("select a from t where age < 30", "its comparison reversed", "select a from t where age > 30"),
         ("The red fox 1999", "another text of the same length", "Jar jar jar 6555"),

@@ -126,7 +126,7 @@ def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Itera
         unmarked = right.trial(replaced(right.anatomy.text, [(mark, "")]))
         without, with_mark = (
             replace(unmarked, columns={"prompt": text})
-            for text in (_bare(prompt), _with_more(prompt, f"For example: {marked}"))
+            for text in (_bare(prompt, marked), _with_more(prompt, f"For example: {marked}"))
         )
         message = f"without {shorten(marked)} it scores {{base}}, but {{score}} if the prompt has it"
         yield Variant(with_mark, message, "no more", without, EQUAL)
@@ -137,14 +137,17 @@ def _marked_parts(right: Judged) -> list[Span]:
     return blocks or ([right.anatomy.region] if right.anatomy.marked else [])
 
 
-def _bare(prompt: Any) -> Any:
-    """Return the prompt without the examples in tags."""
+def _bare(prompt: Any, marked: str) -> Any:
+    """Return the prompt without the examples in the tag of `marked`."""
     if isinstance(prompt, list):
         return [
-            {**message, "content": _bare(message["content"])} if "content" in message else message for message in prompt
+            {**message, "content": _bare(message["content"], marked)} if "content" in message else message
+            for message in prompt
         ]
+    tag = re.match(r"<([A-Za-z_]\w*)>", marked)
     # A tag with a body, such as "<answer>42</answer>", which a reward may read as an answer.
-    return re.sub(r"<([A-Za-z_]\w*)>[^<]*</\1>", "", prompt) if isinstance(prompt, str) else prompt
+    name = tag[1] if tag is not None else r"[A-Za-z_]\w*"
+    return re.sub(rf"<({name})>[^<]*</\1>", "", prompt) if isinstance(prompt, str) else prompt
 
 
 def _with_more(prompt: Any, text: str) -> Any:

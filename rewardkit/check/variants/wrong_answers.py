@@ -111,6 +111,11 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
     regrouped = re.sub(r"(?<![\w.])(\d+), ?(\d)(\d+)(?![\w.])", r"\1\2, \3", gold, count=1)
     if regrouped != gold:
         yield Wrong(regrouped, "disguise", _REGROUPED)
+    if re.match(r"(?is)(?:select|with)\b.*\bfrom\s", gold):  # a query without rows, and one that fails
+        query = gold.rstrip("; ")
+        if not re.search(r"(?i)\blimit\b", query):
+            yield Wrong(f"{query} LIMIT 0", "superset", "the query without rows")
+        yield Wrong(re.sub(r"(?i)(\bfrom\s+)\w+", r"\1no_such_table", query, count=1), "disguise", "another table")
     # "x < 3" becomes "x > 3".
     reversed_comparison = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if reversed_comparison != gold:
