@@ -29,7 +29,7 @@ from rewardkit.errors import RewardDefinitionError, shorten_line
 _TRAINS = re.compile(
     r"(?:^|\.)(?:\w*Trainer|train|load_dataset|load_from_disk|snapshot_download|hf_hub_download|push_to_hub|"
     r"parse_args|parse_known_args|parse_args_into_dataclasses|parse_args_and_config|notebook_login|get_ipython|LLM)$|"
-    r"^(?:wandb|mlflow|swanlab|trackio)\.\w+$|^(?:subprocess\.\w+|os\.system|sys\.exit|exit|quit|input)$"
+    r"^(?:wandb|mlflow|swanlab|trackio)\.\w+$|^(?:subprocess\.\w+|os\.system|sys\.exit|exit|quit)$"
 )
 # These also occur in modules of rewards, so they alone do not make a file a script.
 _LOADS = re.compile(r"(?:^|\.)(?:from_pretrained|pipeline|SentenceTransformer|CrossEncoder|load_environment)$")
