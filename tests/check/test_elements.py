@@ -151,3 +151,9 @@ def test_fields_lines_numbers_and_pieces() -> None:
 
 def test_two_elements_change_places() -> None:
     assert found("Order: a > b > c", "item").swapped(1) == "Order: a > c > b"
+
+
+def test_a_bullet_after_a_tab_and_long_lines() -> None:
+    assert list(found("-\tsalt water\n-\tsand", "bullet").cut(0)) == ["-\ts w", "- s"]
+    for text in ('"' + "word " * 20_000, "a; b" * 20_000 + "\x00", "a: " + " " * 20_000 + "b"):
+        list(elements_in(ParsedCompletion(text)))

@@ -24,6 +24,11 @@ _ECHOES = ("an echo of the prompt", "the prompt's last line")
 _HALF = 0.5
 """A lazy policy that gets no more than this share of a correct completion's score may be intended, as with scores of -1
 for an incorrect answer, 0 for none, and 1 for a correct one."""
+_NO_EDIT = "an edit that changes nothing"
+_NOTHING: tuple[object, ...] = ([], {}, (), "", "[]", "{}")
+"""The cells of a row that asks for no calls."""
+_EDIT = re.compile(r"(?<=SEARCH\n)(.*?\n)(=======\n)(?:.*?)(?=\n>>>>>>> REPLACE)", re.DOTALL)
+"""The old lines, the separator, and the new lines of a SEARCH/REPLACE block."""
 
 Lazy = Mapping[int, Mapping[str, Trial]]
 """The lazy completions of each example, by the name of the strategy."""
@@ -73,13 +78,6 @@ def lazy_answers_score_low(subject: RewardUnderTest) -> Iterator[Finding | None]
                 "the score of correct completions"
             )
             yield finding(subject, trial, subject.see([trial])[0], message, correct=first.completion)
-
-
-_NO_EDIT = "an edit that changes nothing"
-_NOTHING: tuple[object, ...] = ([], {}, (), "", "[]", "{}")
-"""The cells of a row that asks for no calls."""
-_EDIT = re.compile(r"(?<=SEARCH\n)(.*?\n)(=======\n)(?:.*?)(?=\n>>>>>>> REPLACE)", re.DOTALL)
-"""The old lines, the separator, and the new lines of a SEARCH/REPLACE block."""
 
 
 def _strategies(subject: RewardUnderTest, number: int) -> dict[str, Trial]:

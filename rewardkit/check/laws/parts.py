@@ -23,7 +23,7 @@ from rewardkit.check.exploits.documents import Document
 from rewardkit.check.findings import Turn
 from rewardkit.check.laws.base import Variant, law, needs_good, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judged, wrongness
-from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
+from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import essence, essential_parts, with_part
 from rewardkit.check.reward_under_test.trials import text_of
 from rewardkit.check.variants.elements import Elements, elements_in
@@ -267,23 +267,29 @@ def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
     Otherwise, it is a lead.
     """
     by_kind: dict[tuple[str, str], list[_Change]] = {}
-    counting: dict[str, set[int]] = {}
-    for right in judged(subject):
-        for elements in _groups(subject, right) if right.text_counts else ():
-            changes = list(_free_changes(subject, right, elements))
-            for change in changes:
-                if change is None:
-                    yield None
-                else:
-                    by_kind.setdefault(change.kind, []).append(change)
-            if changes == [None] and len(elements) > 1:
-                counting.setdefault(_kind(elements), set()).add(right.example)
+    counting: set[str] = set()
+    late: OutOfTime | None = None
+    try:
+        for right in judged(subject):
+            for elements in _groups(subject, right) if right.text_counts else ():
+                changes = list(_free_changes(subject, right, elements))
+                for change in changes:
+                    if change is None:
+                        yield None
+                    else:
+                        by_kind.setdefault(change.kind, []).append(change)
+                if changes == [None] and len(elements) > 1:
+                    counting.add(_kind(elements))
+    except OutOfTime as error:  # what was found until then still counts
+        late = error
     for (kind, _), free in by_kind.items():
         first = next((change for change in free if change.certain), free[0])
         rows = {change.right.example for change in free if change.certain}
         message = f"{first.why}: it scores {{score}}, the same as the correct completion"
-        is_lead = not first.certain or (len(rows) == 1 and bool(counting.get(kind)) and first.kind[1] != "repeated")
+        is_lead = not first.certain or (len(rows) == 1 and kind in counting and first.kind[1] != "repeated")
         yield Variant(first.right.trial(first.text), message, base=first.right.as_given, lead=is_lead)
+    if late is not None:
+        raise late
 
 
 def _kind(elements: Elements) -> str:
@@ -464,7 +470,7 @@ class _RowFacts:
         return is_known or elements.kind in ("value", "item", "call")
 
     def is_copied(self, elements: Elements, index: int) -> bool:
-        """Return whether the completion has the element in another place, too, except for its own list."""
+        """Return whether the completion also has the element outside its list."""
         part = elements.part(index).strip().strip("\"'")
         copies = (
             1 if elements.apart else sum(elements.part(other) == elements.part(index) for other in range(len(elements)))

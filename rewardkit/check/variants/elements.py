@@ -31,17 +31,17 @@ from rewardkit.check.variants.wrong_answers import other_value
 _FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
 # "- red" or "2. red", with any indented lines that follow.
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
-# "name: value" on a line of its own, with a name of up to 30 characters.
+# "name: value" on a separate line, with a name of up to 30 characters.
 _FIELD = re.compile(r"^[ \t]*(?:[-*•][ \t]+)?\**(\w[\w /-]{0,29}?)\**[:=][ \t*]*(\S.*?)[ \t]*$", re.MULTILINE)
 _ITEM = re.compile(r"(?!.*[={}])(?=.*\w).*")
 # "preheat, mix, bake": three short items or more.
-_LIST = re.compile(r"\s*([^\n.:]{1,30}(?:(?:,|;| >| ->) [^\n.:,]{1,30}){2,})\.?\s*")
+_LIST = re.compile(r"\s*([^\n.:,;>]{1,30}(?:(?:,|;| -?>) [^\n.:,;>]{1,30}){2,})\.?\s*")
 # "04/03/2024": the day and the month, or the other way around.
 _DATE = re.compile(r"\b(\d{1,2})([./-])(\d{1,2})\2(\d{4})\b")
 # "[2]" after a word, not the item of a list.
 _CITATION = re.compile(r"(?<=[\w.\]])(?<!,) ?(?<!: )\[\d{1,3}\](?!\s*[,\]>])")
 # A quotation of two words or more.
-_QUOTE = re.compile(r'["“]([^"“”\n]*\w [^"“”\n]*\w[^"“”\n]*)["”]')
+_QUOTE = re.compile(r'["“]([^"“”\n]+)["”]')
 _JOINTS = (" > ", " -> ", " → ", "->", "→", "; ", " | ", ", ", ",", " ")
 # Arbitrary: longer items are sentences, and longer lists are skipped.
 _LONGEST_ITEM = 60
@@ -152,7 +152,7 @@ class Elements:
         part = self.part(index)
         if self.kind not in ("item", "value", "field", "bullet", "mention", "quote"):
             return
-        start = part.index(" ") if self.kind == "bullet" else 0
+        start = len(part) - len(re.sub(r"^\S+", "", part)) if self.kind == "bullet" else 0
         # A word of four letters or more: the first letter of a shorter one may be an abbreviation.
         yield part[:start] + re.sub(r"\b([^\W\d_])[^\W\d_]{3,}", r"\1", part[start:])
         letters = re.search(r"[^\W\d_]", part[start:])
@@ -161,7 +161,7 @@ class Elements:
             yield f"{part[:start]}{' ' if start else ''}{quote}{letters.group()}{quote}"
 
     def negated(self, index: int) -> str:
-        """Return the statement at `index` with "not", or unchanged if it is no short statement."""
+        """Return the statement at `index` with "not", or unchanged if it is not a short statement."""
         part = self.part(index)
         is_statement = self.kind in ("line", "bullet", "item") and len(part) <= _LONGEST_ITEM and " not " not in part
         return re.sub(r" (is|are|was|were|has to|must) ", r" \1 not ", part, count=1) if is_statement else part
@@ -232,7 +232,7 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     yield from _group(
         text, "field", [Span(*match.span(2)) for match in fields], [match.group(1).strip() for match in fields]
     )
-    quotes = [Span(*match.span(1)) for match in _QUOTE.finditer(text, start)]
+    quotes = [Span(*match.span(1)) for match in _QUOTE.finditer(text, start) if " " in match[1].strip()]
     in_documents = [quote for quote in quotes if any(document.holds(quote) for document in documents)]
     yield from _group(text, "quote", [quote for quote in quotes if quote not in in_documents])
     for lines in _similar_lines(text, start):
@@ -326,7 +326,7 @@ def _items(anatomy: ParsedCompletion, documents: Sequence[Span]) -> Iterator[Ele
         parts = stripped.split(joint)
         if joint == " " and (len(stripped) > _LONGEST_ANSWER or re.search(r"[.,;:!?=]|[^\W\d_]{2}(?!\d)", stripped)):
             return  # words
-        # An equation or an expression is no list.
+        # An equation or an expression is not a list.
         if len(parts) > 1 and all(0 < len(part) <= _LONGEST_ITEM and _ITEM.fullmatch(part) for part in parts):
             spans, position = [], start
             for part in parts:

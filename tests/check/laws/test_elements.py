@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.check.reward_under_test.reward_under_test import OutOfTime
 from rewardkit.testing import check_reward
 from tests.check.rewards import assert_held, assert_skipped, broken, form, number
 
@@ -169,6 +170,21 @@ def test_what_the_prompt_calls_optional_is_a_lead() -> None:
     report = check_reward(first_line, laws=["every_element_counts"], **{**FORMS, "examples": rows})
     assert not report.findings
     assert report.leads
+
+
+def test_what_was_found_before_the_time_was_over_is_kept() -> None:
+    scored = 0
+
+    def slow(completions: list[str], plan: list[dict[str, str]], **kwargs: Any) -> list[float]:
+        nonlocal scored
+        scored += 1
+        if scored > 60:
+            raise OutOfTime
+        return first_line(completions, plan)
+
+    report = check_reward(slow, laws=["every_element_counts"], isolate=False, **FORMS)
+    assert scored > 60
+    assert report["every_element_counts"].outcome == "broken"
 
 
 def test_one_element_alone() -> None:
