@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.check.findings import Finding, LawResult
+from rewardkit.check.findings import _CRASHES, _PAID, _REFUSED, Finding, LawResult
 from rewardkit.check.laws.base import OVER
 from rewardkit.check.reports import Report
+from rewardkit.check.run.selection import selected
 from rewardkit.errors import shorten_line
 
 CHAT = [{"role": "assistant", "content": "42"}]
@@ -168,3 +169,8 @@ def test_the_budget_that_would_do_is_not_far_above_what_the_laws_took() -> None:
     slow = [LawResult("slow", "held", 5, seconds=4.0)]
     assert Report("r", (*slow, *late[:2]), budget=10.0).needs == 30
     assert Report("r", tuple(quick), budget=10.0).needs == 0
+
+
+def test_severities_name_laws_that_exist() -> None:
+    names = {law.name for law in selected()} | {"regressions"}
+    assert names >= _PAID | _REFUSED | _CRASHES
