@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 from rewardkit.check.completion.parsed_completion import (
@@ -26,7 +26,7 @@ from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judge
 from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import essence, essential_parts, with_part
 from rewardkit.check.reward_under_test.trials import text_of
-from rewardkit.check.variants.elements import Elements, elements_in
+from rewardkit.check.variants.elements import Elements, elements_in, similar_lines
 from rewardkit.check.variants.values import values_in
 from rewardkit.check.variants.wrong_answers import other_value
 from rewardkit.errors import shorten
@@ -121,7 +121,8 @@ def _missing_parts(subject: RewardUnderTest, right: Judged, text: str) -> str:
     if wrong is not None and wrong(text):
         return "the answer is missing"
     right_text = right.anatomy.text
-    for lines in _similar_lines(right_text):
+    for spans in similar_lines(right_text):
+        lines = [span.of(right_text) for span in spans]
         atoms = {atom.lower() for column in subject.columns_read for atom in _atoms(subject, right.example, column)}
         atoms_by_line = [[atom for atom in atoms if _has(line, atom)] for line in lines]
         lines_kept = [bool(line_atoms) and any(_has(text, atom) for atom in line_atoms) for line_atoms in atoms_by_line]
@@ -132,14 +133,6 @@ def _missing_parts(subject: RewardUnderTest, right: Judged, text: str) -> str:
     if not is_penalty(subject) and not is_answer and _BARE.fullmatch(text) and _amid_words(right_text, text):
         return "only headings, labels, or citations are left"
     return ""
-
-
-def _similar_lines(text: str) -> Iterator[list[str]]:
-    """Yield runs of two or more lines with the same shape, such as ``name: value``."""
-    for _, run in groupby(text.strip().splitlines(), key=lambda line: re.sub(r"\w+", "w", line.strip())):
-        lines = list(run)
-        if len(lines) > 1:
-            yield lines
 
 
 def _atoms(subject: RewardUnderTest, example: int, column: str) -> list[str]:

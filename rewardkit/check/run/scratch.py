@@ -118,7 +118,7 @@ class Scratch:
     Attributes:
         watch: the settings for recording effects.
         folder: the working directory of the functions.
-        originals: the folders that `folder` stands for.
+        originals: the folders that `folder` replaces.
         entries: the copies and links in `folder`, with the size and the modification time of each copy.
     """
 
@@ -198,7 +198,7 @@ def scratch_for(reward: Reward, *, network: bool = False) -> AbstractContextMana
     """Provide a scratch folder for calls of a reward's functions, and delete it at the end of the ``with`` block.
 
     Args:
-        reward: the reward. Its functions' folders are copied, too.
+        reward: the reward. Its functions' folders are also copied.
         network: whether to allow connections to other machines. They are always allowed for judges and other rewards
             that need them.
     """
@@ -207,7 +207,7 @@ def scratch_for(reward: Reward, *, network: bool = False) -> AbstractContextMana
 
 @contextmanager
 def scratch_beside(folders: Iterable[Path], *, network: bool) -> Iterator[Scratch]:
-    """Provide a scratch folder that stands for the working directory and for `folders`."""
+    """Provide a scratch folder that replaces the working directory and `folders`."""
     root = Path(tempfile.mkdtemp(prefix="rewardkit-check-")).resolve()
     try:
         here = Path.cwd()

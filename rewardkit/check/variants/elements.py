@@ -235,7 +235,7 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     quotes = [Span(*match.span(1)) for match in _QUOTE.finditer(text, start) if " " in match[1].strip()]
     in_documents = [quote for quote in quotes if any(document.holds(quote) for document in documents)]
     yield from _group(text, "quote", [quote for quote in quotes if quote not in in_documents])
-    for lines in _similar_lines(text, start):
+    for lines in similar_lines(text, start):
         if not _BULLET.match(lines[0].of(text)):
             yield from _group(text, "line", lines)
     yield from _numbers(anatomy, start, columns)
@@ -353,7 +353,7 @@ def _mentions(text: str, start: int, items: Sequence[str]) -> Iterator[Elements]
         yield from _group(text, "mention", spans)
 
 
-def _similar_lines(text: str, start: int = 0) -> Iterator[list[Span]]:
+def similar_lines(text: str, start: int = 0) -> Iterator[list[Span]]:
     """Yield runs of two or more lines with the same shape, such as ``09:00 Breakfast``."""
     lines = [Span(*match.span()) for match in re.finditer(r"[^\n]*\S[^\n]*", text) if match.start() >= start]
     for shape, run in groupby(lines, key=lambda line: re.sub(r"\w+", "w", line.of(text).strip())):

@@ -40,7 +40,7 @@ def _candidates(subject: RewardUnderTest) -> Iterator[str]:
     for joint in ("", "\n"):
         for body in ("42", "\n6*7 = 42\n"):
             yield joint.join(f"<{tag}>{body}</{tag}>" for tag in code.tags)
-    # "A{3}" and "[a-z]:" are patterns, too, but look like ordinary texts.
+    # "A{3}" and "[a-z]:" are also patterns, but look like ordinary texts.
     yield from matching(
         [*code.patterns, *(text for text in code.texts if re.search(r"[\[{(*+\\]", text))], subject.seed
     )
