@@ -92,8 +92,8 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
 _PAID = frozenset((
     "separates_good_from_bad", "gold_above_perturbed_gold", "almost_right_is_wrong", "every_part_counts",
     "only_answers_are_paid", "wrong_stays_wrong", "keys_are_compared_both_ways", "every_element_counts",
-    "counts_requested_items", "more_calls_cost", "nonsense_earns_less", "lazy_answers_score_low",
-    "expressions_are_exact", "missing_calls_cost", "spraying_calls_costs", "idle_policy_earns_nothing",
+    "nonsense_earns_less", "lazy_answers_score_low", "expressions_are_exact", "missing_calls_cost",
+    "spraying_calls_costs", "idle_policy_earns_nothing",
     "exploits", "regressions", "search",
 ))  # fmt: skip
 """Laws whose findings are incorrect completions that score too high."""

@@ -187,20 +187,14 @@ _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?
 list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
 """Names of columns with a limit, such as max_words and up_to: more of the counted items may be worse."""
+_COUNTED = frozenset(("call", "block", "fence", "bullet", "item", "mention"))
+"""The kinds of elements whose number a column may state."""
 
 
 def _groups(subject: RewardUnderTest, right: Judged) -> Iterator[Elements]:
     """Yield each group of a correct completion's elements of the same kind."""
     columns = subject.examples[right.example].columns
     yield from elements_in(right.anatomy, [columns[name] for name in sorted(subject.columns_read & set(columns))])
-
-
-def _lists(subject: RewardUnderTest) -> Iterator[tuple[Judged, Elements]]:
-    """Yield each correct completion with each group of elements that form a list."""
-    for right in judged(subject):
-        for elements in _groups(subject, right):
-            if elements.kind in ("call", "block", "fence", "bullet", "item", "mention"):
-                yield right, elements
 
 
 # Elements: an element may not be free to change or to leave out if another one of its kind counts.
@@ -311,11 +305,19 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
         return
     removal_paid, change_paid = ([right.paid(score) for score in scores[start:][:count]] for start in (0, count))
     counts = [not removed and not changed for removed, changed in zip(removal_paid, change_paid, strict=True)]
+    facts = _RowFacts.of(subject, right)
+    if elements.kind in _COUNTED and _is_asked_for(subject, right, count):
+        yield None
+        if removal_paid[-1]:
+            why = f"with {count - 1} {elements.kind}s instead of {count}"
+            yield _Change((_kind(elements), "removed"), right, texts[count], why, True)
+            return
+    if elements.kind == "call":
+        yield from _more_calls(subject, right, elements)
     if not any(counts) and any(change_paid):
         return
     if len(set(parts)) > 1:
         yield None
-    facts = _RowFacts.of(subject, right)
     for index, part in enumerate(parts):
         certain = facts.judges(elements, index, counts)
         name = elements.name(index)
@@ -484,56 +486,25 @@ def _worthless(value: Any) -> Iterator[str]:
     yield from (str(key) for key, grade in pairs if not grade)
 
 
-@law(
-    advice="Also compare the number of parts: zip(..., strict=True), or len(found) == len(wanted)",
-    skip="no correct completion has the number of parts that a column states",
-    applies=needs_good,
-    per=_lists,
-    turn=Turn.EARLY,
-)
-def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Elements]) -> Iterator[Variant]:
-    """If a missing item costs nothing, the policy writes fewer items than a column asks for.
-
-    A correct completion has the number of bullets, code blocks, or tags that a column states. One of them is removed,
-    which must lower the score.
-    """
-    right, parts = group
-    count = len(parts)
-    is_asked_for = any(
+def _is_asked_for(subject: RewardUnderTest, right: Judged, count: int) -> bool:
+    """Return whether a column that the reward reads states the number of elements."""
+    return any(
         value == count and type(value) is int and _COUNTS.search(name) and not _LIMITS.search(name)
         for name, value in subject.examples[right.example].columns.items()
         if name in subject.columns_read and not (name == right.anatomy.column and right.anatomy.marked)
     )
-    if not is_asked_for:
-        return
-    (without_any,) = subject.see([right.trial(parts.without_all())])
-    if without_any.scored and not right.paid(without_any):
-        text = parts.without(count - 1) if count > 1 else parts.without_all()
-        message = f"with {count - 1} {parts.kind}s instead of {count}, it scores {{score}}"
-        yield Variant(right.trial(text), message, base=right.as_given)
 
 
-@law(
-    advice="Compare all calls with all expected calls, and lower the score for each unexpected call",
-    skip="no correct completion contains calls in tags",
-    applies=needs_good,
-    per=_lists,
-    turn=Turn.EARLY,
-)
-def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Elements]) -> Iterator[Variant]:
-    """If an unnecessary call costs nothing, the policy makes every call that may be the correct one.
-
-    A call to another function, or a call with other arguments, is added before or after the correct calls.
-    """
-    right, parts = group
+def _more_calls(subject: RewardUnderTest, right: Judged, elements: Elements) -> Iterator[_Change]:
+    """Yield an additional call, to another function or with other arguments, if it costs nothing."""
     wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]
-    if parts.kind != "call" or not wrong or any(map(right.paid, subject.see(wrong))):
+    if not wrong or any(map(right.paid, subject.see(wrong))):
         return
-    for call in _other_calls(parts):
-        behind = right.trial(parts.with_more(call))
-        before = right.trial(parts.instead(0, f"{call}{parts.joint}{parts.part(0)}"))
-        message = f"with the call {shorten(call)} added, it scores {{score}}, the same as the correct calls alone"
-        yield Variant(behind, message, base=right.as_given, twins=(before,))
+    for call in _other_calls(elements):
+        texts = (elements.with_more(call), elements.instead(0, f"{call}{elements.joint}{elements.part(0)}"))
+        if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
+            yield _Change(("call", "added"), right, texts[0], f"with the call {shorten(call)} added", True)
+            return
 
 
 def _other_calls(parts: Elements) -> Iterator[str]:

@@ -237,10 +237,10 @@ def test_parts_that_are_only_counted() -> None:
 
 
 def test_a_part_that_is_missing() -> None:
-    (one,) = broken(split, "counts_requested_items", **BULLETS)
+    findings = broken(split, "every_element_counts", **BULLETS)
+    (one,) = (finding for finding in findings if "with 2 bullets instead of 3" in finding.why)
     assert one.completion == "- It is cheap.\n- It is quick."
-    assert "with 2 bullets instead of 3" in one.why
-    assert_held(found, "counts_requested_items", **BULLETS)
+    assert_held(found, "every_element_counts", **BULLETS)
 
 
 def test_columns_that_are_limits_ask_for_no_number() -> None:
@@ -249,18 +249,20 @@ def test_columns_that_are_limits_ask_for_no_number() -> None:
         return [float(0 < count <= most) for count, most in zip(counts, max_bullets, strict=True)]
 
     rows = [{"prompt": row["prompt"], "max_bullets": row["n_bullets"]} for row in BULLETS["examples"]]
-    assert_skipped(at_most, "counts_requested_items", "the number of parts", **{**BULLETS, "examples": rows})
+    report = check_reward(at_most, laws=["every_element_counts"], **{**BULLETS, "examples": rows})
+    assert not any("instead of 3" in finding.why for finding in (*report.findings, *report.leads))
 
 
 def test_a_call_that_nobody_asked_for() -> None:
-    (one,) = broken(any_call, "more_calls_cost", **CALLS)
+    findings = broken(any_call, "every_element_counts", **CALLS)
+    (one,) = (finding for finding in findings if "delete_account" in finding.completion)
     assert one.completion.startswith(CALLS["good"][0])
-    assert "delete_account" in one.completion
-    assert_held(only_call, "more_calls_cost", **CALLS)
+    assert_held(only_call, "every_element_counts", **CALLS)
 
 
 def test_rewards_that_pay_wrong_calls_are_left_to_other_laws() -> None:
-    assert_skipped(any_call, "more_calls_cost", "contains calls in tags", **{**CALLS, "bad": CALLS["good"]})
+    report = check_reward(any_call, laws=["every_element_counts"], **{**CALLS, "bad": CALLS["good"]})
+    assert not any("delete_account" in str(finding.completion) for finding in (*report.findings, *report.leads))
 
 
 def test_an_object_with_its_keys_in_another_order() -> None:
@@ -282,8 +284,6 @@ def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str,
     ("law", "reason"),
     [
         ("every_element_counts", "several elements of one kind that affect the score"),
-        ("counts_requested_items", "the number of parts that a column states"),
-        ("more_calls_cost", "no correct completion contains calls in tags"),
         ("order_of_keys_does_not_count", "no correct completion has an object with several keys"),
     ],
 )
