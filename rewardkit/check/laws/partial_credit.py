@@ -170,17 +170,48 @@ def _falls_and_rises(scores: Sequence[TrialResult], indices: tuple[int, int, int
     return min(before, after) > low + gap
 
 
-def _longer(right: Judged, seed: int) -> list[str]:
-    """Return versions of a correct completion with more and more words in its thinking, or before its text.
+def _longer(right: Judged, seed: int, text: str | None = None) -> list[str]:
+    """Return versions of a completion with more and more words in its thinking, or before its text.
 
     The words form a separate sentence. In the clause with the answer, "may" and "nothing" would deny the answer.
     """
     draw = random.Random(seed)
     words = draw.choices([word for word in _SENTENCE.split() if len(word) > 2], k=max(_SIZES))
-    anatomy = right.anatomy
-    start = anatomy.thinking.body.start if anatomy.thinking else 0
+    start = right.anatomy.thinking.body.start if right.anatomy.thinking else 0
+    text = right.anatomy.text if text is None else text
     added = [" ".join(words[:size]) + ". " if size else "" for size in _SIZES]
-    return [anatomy.text[:start] + sentence + anatomy.text[start:] for sentence in added]
+    return [text[:start] + sentence + text[start:] for sentence in added]
+
+
+@law(
+    advice="Limit the part of the score that depends on length, and pay it only for correct answers",
+    skip="no trial showed that the reward judges answers",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def correctness_outweighs_length(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
+    """If length changes the score by more than correctness, the policy learns a length instead of the task.
+
+    An incorrect answer with thousands of words must score less than the correct completion. A correct completion must
+    not lose so much with each word that it scores less than a short incorrect answer.
+    """
+    wrong = next((text for text, score in right.honest if score.scored and not right.paid(score)), None)
+    if wrong is None or not right.judges:
+        return
+    yield None
+    short = right.trial(wrong)
+    start, end = (right.trial(text) for text in _longer(right, subject.seed)[-2:])
+    *_, long_wrong = _longer(right, subject.seed, wrong)
+    yield Variant(
+        right.trial(long_wrong),
+        f"an incorrect answer with {_SIZES[-1]} more words scores {{score}}",
+        base=right.as_given,
+    )
+    before, after = subject.see([start, end])
+    if after.scored and before.scored and after.value < before.value:  # the penalty has no limit
+        message = f"a correct completion with {_SIZES[-1]} more words scores {{score}}, but an incorrect one {{base}}"
+        yield Variant(end, message, "no less", short)
 
 
 @law(

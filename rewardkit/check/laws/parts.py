@@ -201,7 +201,7 @@ def _groups(subject: RewardUnderTest, right: Judged) -> Iterator[Elements]:
 
 
 _OPTIONAL = re.compile(
-    r"(?i)\b(?:optional|ignored|extra|not (?:compared|checked|judged)|metadata|at least|tolera\w*)\b"
+    r"(?i)\b(?:optional|ignored|fine|harmless|not (?:compared|checked|judged)|metadata|at least|tolera\w*)\b"
 )
 """Words of a prompt or docstring that say that some elements do not count."""
 _IN_ORDER = re.compile(
@@ -212,6 +212,8 @@ _IN_ORDER = re.compile(
 """Words of a prompt that ask for an order."""
 _ANY = re.compile(r"(?i)\b(?:one|any|some|an?) (?:of|from|example|possible)\b|\bat most\b|\bup to\b")
 """Words of a prompt that ask for a part of what is correct."""
+_DATE_FORMAT = re.compile(r"(?i)\b(?:dd?[/.-]mm?|mm?[/.-]dd?)\b|\b(?:day|month) first\b")
+"""A format of dates in a prompt."""
 _CLOSED = re.compile(r"(?i)\b(?:only|exactly|nothing else|no other|and no more)\b")
 """Words of a prompt that allow no other items."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
@@ -337,12 +339,15 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
             certain = not facts.is_optional and not _ANY.search(facts.prompt)
             certain = certain and all(_words_of(part) <= facts.words for part in parts)
             yield _Change((_kind(elements), "alone"), right, alone[0], f"{shorten(parts[0])} alone", certain)
+    if elements.kind in ("item", "call", "line", "bullet", "block"):
+        yield from _listed(subject, right, elements)
     if all(counts) and elements.kind in ("item", "call", "line", "bullet"):
         yield from _moved_or_added(subject, right, elements, facts)
     for index, following in pairwise(number for number in range(count) if counts[number]):
         text = elements.swapped(index, following)
         if _are_exchangeable(elements, index, following) and right.paid(subject.see([right.trial(text)])[0]):
             certain = all(facts.judges(elements, number, counts) for number in (index, following))
+            certain = certain or (elements.kind == "piece" and _DATE_FORMAT.search(facts.prompt) is not None)
             why = f"{shorten(parts[index])} and {shorten(parts[following])} in each other's place"
             yield _Change((_kind(elements), "exchanged"), right, text, why, certain)
     if elements.kind == "citation":
@@ -399,7 +404,7 @@ def _moved_or_added(
     paid = [right.paid(score) for score in subject.see([right.trial(text) for text in swaps])]
     if any(paid) and (not all(paid) or _IN_ORDER.search(facts.prompt)):
         # If only some swaps cost, two elements may be equally good.
-        certain = all(paid) and not facts.is_optional and "any order" not in facts.prompt
+        certain = all(paid) and "any order" not in facts.prompt
         why = "with two elements in each other's place"
         yield _Change((_kind(elements), "moved"), right, swaps[paid.index(True)], why, certain)
     if elements.kind == "item" and _CLOSED.search(facts.prompt):
@@ -408,6 +413,19 @@ def _moved_or_added(
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
             why = f"with four more elements, such as {shorten(foreign[0])}"
             yield _Change((_kind(elements), "added"), right, texts[1], why, not facts.is_optional)
+
+
+def _listed(subject: RewardUnderTest, right: Judged, elements: Elements) -> Iterator[_Change]:
+    """Yield an additional element that a column lists, if it costs nothing in one place but something in another."""
+    columns = subject.examples[right.example].columns
+    for name in sorted(subject.columns_read & set(columns)):
+        for other in elements.listed(columns[name]):
+            texts = [elements.with_more(other), elements.instead(0, f"{other}{elements.joint}{elements.part(0)}")]
+            paid = [right.paid(score) for score in subject.see([right.trial(text) for text in texts])]
+            if any(paid) and not all(paid):
+                text, place = texts[paid.index(True)], ("at the end", "at the start")[paid.index(True)]
+                yield _Change((_kind(elements), "added"), right, text, f"with {shorten(other)} added {place}", True)
+                return
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,10 @@ def _certainly_wrong(anatomy: ParsedCompletion, other_golds: list[str]) -> list[
     if not anatomy.gold:
         return []
     value = anatomy.gold if anatomy.aliases else anatomy.value
-    wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if "%" in anatomy.text else value, other_golds)
+    # "50%" and "0.5" may be the same, but "0.5%" is not, so it counts if the sign stays behind the number.
+    keeps_sign = all(re.match(r"\s?%", anatomy.text[place.end :]) for place in anatomy.places)
+    may_be_share = "%" in anatomy.text and not keeps_sign
+    wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if may_be_share else value, other_golds)
     wrong = [answer for answer in wrong if not any(equal(answer.text, alias) for alias in anatomy.aliases)]
     rest = replaced(anatomy.region.of(anatomy.text), [(anatomy.in_region, "")]) if anatomy.marked else ""
     # If more than the gold answer is marked, such as a formula, the rest alone may be right.

@@ -166,6 +166,26 @@ class Elements:
         is_statement = self.kind in ("line", "bullet", "item") and len(part) <= _LONGEST_ITEM and " not " not in part
         return re.sub(r" (is|are|was|were|has to|must) ", r" \1 not ", part, count=1) if is_statement else part
 
+    def listed(self, column: Any) -> Iterator[str]:
+        """Yield elements made from the rows of a column that the completion does not have.
+
+        ``["Lunch", "12:30"]`` turns ``Workshop at 10:30`` into ``Lunch at 12:30``, if ``["Workshop", "10:30"]`` is also
+        a row of the column.
+        """
+        rows = column.values() if isinstance(column, dict) else column if isinstance(column, (list, tuple)) else ()
+        atoms_by_row = [list(atoms_of(row)) for row in rows]
+        used = [atoms for atoms in atoms_by_row if atoms and all(atom in self.text for atom in atoms)]
+        for index in range(len(self)) if len(used) < len(atoms_by_row) else ():
+            part = self.part(index)
+            template = next((atoms for atoms in used if all(atom in part for atom in atoms)), None)
+            if template is None:
+                continue
+            for atoms in atoms_by_row:
+                if atoms not in used and len(atoms) == len(template):
+                    pairs = dict(zip(template, atoms, strict=True))
+                    yield re.sub("|".join(map(re.escape, pairs)), lambda match, pairs=pairs: pairs[match[0]], part)
+            return
+
     def _with_other_words(self, part: str, start: int) -> str:
         words = [(word.span, unrelated(word)) for word in parts_of(part) if word.span.start >= start]
         return replaced(part, words)
