@@ -20,7 +20,8 @@ from rewardkit.errors import shorten
 # "You may use the search tool" and "multi-turn" say that a task has tools or several turns. "Search for x" and "Which
 # tool cuts wood?" do not.
 _TOOLS = re.compile(
-    r"(?i)\b(?:(?:may|can|must|should) (?:use|call)|access to|following|available|call(?:s|ed|ing)?)\b"
+    r"(?i)\b(?:last|final) (?:assistant )?(?:message|turn)\b|\btool messages?\b|"
+    r"\b(?:(?:may|can|must|should) (?:use|call)|access to|following|available|call(?:s|ed|ing)?)\b"
     r"[^.\n]{0,40}\btools?\b|\btool[ _]?(?:calls?|use)\b|\bfunction[ _]?calls?\b|</?tools?>|\bmulti-?turn\b|"
     r"\bseveral turns\b"
 )

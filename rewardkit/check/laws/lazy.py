@@ -63,8 +63,13 @@ def lazy_answers_score_low(subject: RewardUnderTest) -> Iterator[Finding | None]
     for right in sorted(rights, key=lambda right: right.value):
         for name, trial in lazy.get(right.example, {}).items():
             score = subject.see([trial])[0]
-            if right.paid(score) and _is_wrong(subject, right, name, trial) and not covered(subject, right, trial):
+            if not _is_wrong(subject, right, name, trial) or covered(subject, right, trial):
+                continue
+            if right.paid(score):
                 message = f"{name} scores {score.value:.6g}, and a correct completion scores {right.value:.6g}"
+                yield finding(subject, trial, score, message, correct=right.completion)
+            elif name == _SILENCE and _is_worth_it_here(subject, lazy, right):
+                message = f"silence scores {score.value:.6g} in this row, more than an incorrect completion"
                 yield finding(subject, trial, score, message, correct=right.completion)
     for name, share in shares.items():
         trials = {number: trials[name] for number, trials in lazy.items() if name in trials}
@@ -78,6 +83,17 @@ def lazy_answers_score_low(subject: RewardUnderTest) -> Iterator[Finding | None]
                 "the score of correct completions"
             )
             yield finding(subject, trial, subject.see([trial])[0], message, correct=first.completion)
+
+
+def _is_worth_it_here(subject: RewardUnderTest, lazy: Lazy, right: Judged) -> bool:
+    """Return whether silence gets half of the score in one row, more than an incorrect completion, but not in all."""
+    here, *others = subject.see(
+        [lazy[right.example][_SILENCE], *(trials[_SILENCE] for trials in lazy.values() if _SILENCE in trials)]
+    )
+    bad = subject.see(Trial(text, right.example) for text in subject.examples[right.example].bad)
+    lowest = min((score.value for score in others if score.scored), default=math.nan)
+    half = lowest + _HALF * (right.value - lowest)
+    return here.scored and here.value > half + EQUAL and any(here.value > score.value + EQUAL for score in bad)
 
 
 def _strategies(subject: RewardUnderTest, number: int) -> dict[str, Trial]:

@@ -214,6 +214,8 @@ _ANY = re.compile(r"(?i)\b(?:one|any|some|an?) (?:of|from|example|possible)\b|\b
 """Words of a prompt that ask for a part of what is correct."""
 _DATE_FORMAT = re.compile(r"(?i)\b(?:dd?[/.-]mm?|mm?[/.-]dd?)\b|\b(?:day|month) first\b")
 """A format of dates in a prompt."""
+_EVERY = re.compile(r"(?i)\b(?:every|each|all (?:the|that|of|its|their|\d+))\b")
+"""Words of a prompt that ask for everything that is correct."""
 _CLOSED = re.compile(r"(?i)\b(?:only|exactly|nothing else|no other|and no more)\b")
 """Words of a prompt that allow no other items."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
@@ -337,7 +339,8 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
         alone = [elements.only(index) for index in range(count)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in alone])):
             certain = not facts.is_optional and not _ANY.search(facts.prompt)
-            certain = certain and all(_words_of(part) <= facts.words for part in parts)
+            known = all(_words_of(part) <= facts.words for part in parts)
+            certain = certain and (known or _EVERY.search(facts.prompt) is not None)
             yield _Change((_kind(elements), "alone"), right, alone[0], f"{shorten(parts[0])} alone", certain)
     if elements.kind in ("item", "call", "line", "bullet", "block"):
         yield from _listed(subject, right, elements)
@@ -452,6 +455,8 @@ class _RowFacts:
         prompt = text_of(example.prompt) if example.prompt is not None else ""
         columns = [example.columns[name] for name in subject.columns_read & set(example.columns)]
         words = {word for column in columns for atom in atoms_of(column) for word in _words_of(atom)}
+        # The letters of "ACD", a selection of several options.
+        words |= {letter for column in columns for atom in atoms_of(column) for letter in _options(atom)}
         docstrings = [inspect.getdoc(binding.original) or "" for _, binding in subject.bindings]
         return cls(
             prompt,
@@ -495,6 +500,11 @@ def _words_of(text: str) -> set[str]:
     """Return the words, numbers, and names in a text, in lower case, without short words such as "is" and "the"."""
     words = _WORD.findall(text.lower())
     return {word for word in words if not re.fullmatch(r"[a-z]{2}|the|and|for|has|are|was", word)} or set(words)
+
+
+def _options(text: str) -> list[str]:
+    """Return the letters in a selection of options such as ``"ACD"``, in lower case, or [] for other texts."""
+    return list(text.lower()) if re.fullmatch(r"[A-H]{2,6}", text) and len(set(text)) == len(text) else []
 
 
 def _worthless(value: Any) -> Iterator[str]:

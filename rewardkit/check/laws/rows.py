@@ -296,7 +296,8 @@ def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
     for column in sorted(subject.columns_read):
         values = _values_of(subject, column)
         is_gold = any(right.anatomy.column == column for right in judged(subject))
-        if len(values) < 2 or not (is_gold or _is_flag(values)):
+        is_task = subject.columns_read == {column} and any(isinstance(value, (list, dict)) for value in values)
+        if len(values) < 2 or not (is_gold or is_task or _is_flag(values)):
             continue
         yield None
         pairs = [(trial, result) for trial, result in score_sweep(subject) if result.scored][: subject.affordable(60)]
@@ -385,7 +386,10 @@ def _values_of(subject: RewardUnderTest, column: str) -> list[object]:
     for example in subject.examples:
         value = example.columns.get(column)
         # "1/2" and "0.5" may score the same.
-        if value is not None and value not in values and not any(may_agree(str(value), str(other)) for other in values):
+        is_same = value in values or (
+            isinstance(value, (str, int, float)) and any(may_agree(str(value), str(other)) for other in values)
+        )
+        if value is not None and not is_same:
             values.append(value)
     if len(values) == 1 and _is_flag(values):
         opposite = {"True": "False", "False": "True", "true": "false", "false": "true"}

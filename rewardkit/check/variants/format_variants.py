@@ -19,6 +19,8 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 DOTALL = "`.` stops at line breaks unless the pattern is compiled with re.DOTALL"
 _NO_UNIT = "without the unit of the gold answer"
 _REMARK = "I have checked it once more and it holds."
+_DOUBTS = "At first I am not sure, and I don't know. I cannot answer this yet, so I look at it again."
+"""What a model may think before it gives the correct answer."""
 _NUMERIC = frozenset(("float", "int", "Decimal", "Fraction", "isclose", "isdigit"))
 # "$42" and "42 apples": a number with one unit.
 _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(?:\.\d+)?)\s*[A-Za-z°²³/ ]{1,20}\s*")
@@ -86,6 +88,11 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
         for text in _rules(subject)
         for number in re.findall(r"\d+", re.sub(r"(?<=\d)[ ,_](?=\d{3})", "", text))
     }
+    if anatomy.marked:
+        start = anatomy.thinking.body.start if anatomy.thinking is not None else 0
+        doubts, remark = (f"{text[:start]}{words}\n{text[start:].lstrip()}" for words in (_DOUBTS, _REMARK))
+        hint = "words of the reasoning are read as the answer"
+        yield FormatVariant("with doubts before its answer", doubts, remark, hint, any_cost=True)
     for cut in sorted(set(subject.smells.cuts) - stated):
         many = " ".join([_REMARK] * (cut // len(_REMARK) + 2))
         hint = f"the code truncates text to {cut} characters"
