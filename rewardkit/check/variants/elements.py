@@ -183,7 +183,8 @@ class Elements:
             for atoms in atoms_by_row:
                 if atoms not in used and len(atoms) == len(template):
                     pairs = dict(zip(template, atoms, strict=True))
-                    yield re.sub("|".join(map(re.escape, pairs)), lambda match, pairs=pairs: pairs[match[0]], part)
+                    pieces = re.split(f"({'|'.join(map(re.escape, pairs))})", part)
+                    yield "".join(pairs.get(piece, piece) for piece in pieces)
             return
 
     def _with_other_words(self, part: str, start: int) -> str:
