@@ -165,3 +165,14 @@ def test_unmarked_answers_cannot_be_moved_to_the_prompt() -> None:
 def test_prompts_that_are_lists_of_texts_are_no_chat() -> None:
     given = {"examples": [{"prompt": ["a", "b"], "answer": "42"}, {"prompt": ["c"], "answer": "7"}]}
     assert_skipped(number, "earlier_turns_do_not_count", "fewer than two examples", **given)
+
+
+def test_a_prompt_that_asks_for_the_last_message() -> None:
+    rows = [
+        {**row, "prompt": [{"role": "user", "content": "Answer in your last message."}]} for row in CHAT["examples"]
+    ]
+
+    def first(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+        return [_right(text[0]["content"], gold) for text, gold in zip(completions, answer, strict=True)]
+
+    broken(first, "the_last_message_counts", **{**CHAT, "examples": rows})

@@ -120,3 +120,25 @@ def test_a_reward_that_ignores_lengths_is_skipped() -> None:
     assert_skipped(number, "one_best_length", "the length of a correct completion does not change its score")
     assert_skipped(number, "one_best_length", "no correct completions", examples=EXAMPLES, good=())
     assert GOOD
+
+
+def scored_with(bonus: float, limit: int, penalty: float) -> Any:
+    """A function that pays correct answers, with a bonus for each word and a penalty for each word above a limit."""
+
+    def reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        right = [f"<answer>{gold}</answer>" in text for text, gold in zip(completions, answer, strict=True)]
+        words = [len(text.split()) for text in completions]
+        bonuses = [bonus * count - penalty * max(0, count - limit) for count in words]
+        return [float(one) + (extra if bonus or one else 0.0) for one, extra in zip(right, bonuses, strict=True)]
+
+    return reward
+
+
+def test_length_that_outweighs_correctness() -> None:
+    (paid,) = broken(scored_with(0.001, 0, 0.0), "correctness_outweighs_length")
+    assert "an incorrect answer with 3200 more words scores 3." in paid.why
+    (refused,) = broken(scored_with(0.0, 100, 0.002), "correctness_outweighs_length")
+    assert "a correct completion with 3200 more words scores -5." in refused.why
+    assert_held(scored_with(0.0001, 0, 0.0), "correctness_outweighs_length")
+    assert_held(number, "correctness_outweighs_length")
+    assert_skipped(form, "correctness_outweighs_length", "judges answers")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -290,3 +291,52 @@ def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str,
 def test_where_they_do_not_apply(law: str, reason: str) -> None:
     assert_skipped(number, law, reason)
     assert_skipped(form, law, "no correct completions", good=[])
+
+
+def test_an_element_that_a_column_lists() -> None:
+    """Only neighbors are compared, so a listed event that overlaps another one may stand at the end."""
+
+    def apart(completions: list[str], events: list[list[list[int]]], **kwargs: Any) -> list[float]:
+        scores = []
+        for text, listed in zip(completions, events, strict=True):
+            lines = [re.findall(r"\d+", line) for line in text.splitlines()]
+            spans = [tuple(map(int, line)) for line in lines if len(line) == 2]
+            known = bool(spans) and all([*span] in [[*event] for event in listed] for span in spans)
+            overlap = any(a[0] < b[1] and b[0] < a[1] for a, b in pairwise(spans))
+            scores.append(float(known and len(spans) > 1 and not overlap))
+        return scores
+
+    rows = [{"prompt": "Which?", "events": [[900, 1100], [1030, 1230], [1230, 1330]]}]
+    given: dict[str, Any] = {"examples": rows, "good": ["- 1030 to 1230\n- 1230 to 1330"], "bad": ["- 900 to 1100"]}
+    findings = broken(apart, "every_element_counts", **given)
+    assert any("- 900 to 1100' added at the end" in finding.why for finding in findings)
+
+
+def test_letters_of_several_options() -> None:
+    def within(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        said = ["".join(sorted(re.findall(r"[A-E]", text.partition(":")[2]))) for text in completions]
+        return [float(bool(one) and one in gold) for one, gold in zip(said, answer, strict=True)]
+
+    rows = [{"prompt": "Select all that apply.", "answer": "ACD"}, {"prompt": "Select all that apply.", "answer": "BC"}]
+    given: dict[str, Any] = {"examples": rows, "good": ["Options: A, C, D", "Options: B, C"]}
+    findings = broken(within, "every_element_counts", bad=["Options: A, B", "Options: D"], **given)
+    assert any(not finding.lead and "instead of 'A'" in finding.why for finding in findings)
+
+
+def test_one_of_all_points() -> None:
+    def precise(completions: list[str], boxes: list[list[list[int]]], **kwargs: Any) -> list[float]:
+        scores = []
+        for text, targets in zip(completions, boxes, strict=True):
+            points = json.loads(text) if re.fullmatch(r"[\[\]\d, ]+", text) and text.count("[") > 1 else []
+            points = [point for point in points if len(point) == 2]
+            hits = [any(x1 <= x <= x2 and y1 <= y <= y2 for x1, y1, x2, y2 in targets) for x, y in points]
+            scores.append(sum(hits) / len(hits) if hits else 0.0)
+        return scores
+
+    rows = [{"prompt": "Point at every apple.", "boxes": [[20, 30, 60, 70], [120, 40, 160, 80], [300, 200, 340, 240]]}]
+    given: dict[str, Any] = {"examples": rows, "good": ["[[40, 50], [140, 60], [320, 220]]"], "bad": ["[[90, 50]]"]}
+    findings = broken(precise, "every_element_counts", **given)
+    assert any(finding.completion == "[[40, 50]]" and not finding.lead for finding in findings)
+    rows = [{**row, "prompt": "Point at some of the apples."} for row in rows]
+    report = check_reward(precise, laws=["every_element_counts"], **{**given, "examples": rows})
+    assert not any(finding.completion == "[[40, 50]]" for finding in report.findings)

@@ -117,3 +117,12 @@ def test_a_reward_that_looks_past_its_annotation() -> None:
 
 def test_columns_of_text_are_left_alone() -> None:
     assert_skipped(awaited, "strings_equal_typed_columns", "other than str")
+
+
+def test_doubts_before_the_answer() -> None:
+    def certain(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        marked = [f"<answer>{gold}</answer>" in text for text, gold in zip(completions, answer, strict=True)]
+        return [float(one and "don't know" not in text) for one, text in zip(marked, completions, strict=True)]
+
+    findings = broken(certain, "right_however_written")
+    assert any("with doubts before its answer scores 0" in finding.why for finding in findings)

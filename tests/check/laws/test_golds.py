@@ -368,3 +368,27 @@ def test_a_misspelled_tag_must_not_earn_more() -> None:
     assert "with a misspelled tag" in found.why
     for other in (tags_in_any_case, brief):
         assert "misspelled" not in str(check_reward(other, examples=EXAMPLES, good=GOOD, laws=laws))
+
+
+def test_a_task_that_has_no_effect() -> None:
+    """Any Latin square is correct for every puzzle."""
+
+    def latin(completions: list[str], puzzle: list[list[list[int]]], **kwargs: Any) -> list[float]:
+        grids = [text.split("/") for text in completions]
+        return [float(len(set(grid)) == len(rows) == len(grid)) for grid, rows in zip(grids, puzzle, strict=True)]
+
+    rows = [{"puzzle": [[1, 0], [0, 0]]}, {"puzzle": [[0, 1], [0, 0]]}]
+    (finding,) = broken(latin, "reads_its_columns", examples=rows, good=["12/21", "21/12"], bad=["12/12", "21/21"])
+    assert "the column 'puzzle' has no effect" in finding.why
+
+
+def test_a_percent_sign_behind_the_number() -> None:
+    def scales(completions: list[str], percent: list[float], **kwargs: Any) -> list[float]:
+        values = [float(found[1]) if (found := re.search(r"Answer: ([\d.]+)%$", text)) else -1 for text in completions]
+        pairs = zip(values, percent, strict=True)
+        return [float(any(abs(value - gold * scale) < 1e-9 for scale in (0.01, 1, 100))) for value, gold in pairs]
+
+    rows = [{"prompt": "How much?", "percent": 12.5}, {"prompt": "And now?", "percent": 3.6}]
+    good, bad = ["Answer: 12.5%", "Answer: 3.6%"], ["Answer: 11%", "Answer: 4.5%"]
+    findings = broken(scales, "gold_above_perturbed_gold", examples=rows, good=good, bad=bad)
+    assert any("power of ten" in finding.why and finding.completion == "Answer: 1250%" for finding in findings)

@@ -118,3 +118,17 @@ def test_an_edit_that_changes_nothing_is_measured() -> None:
     (finding,) = report.findings
     assert "an edit that changes nothing" in finding.why
     assert finding.completion == good[0].replace("*", "+")
+
+
+def near(completions: list[str], level: list[str], **kwargs: Any) -> list[float]:
+    """A quarter less for each step. An unknown level is at -1, next to the first one."""
+    order = {"immediate": 0, "urgent": 1, "soon": 2, "standard": 3, "never": 4}
+    said = [order.get(text.rpartition(":")[2].strip(), -1) for text in completions]
+    return [max(0.0, 1 - abs(one - order[gold]) / 4) for one, gold in zip(said, level, strict=True)]
+
+
+def test_silence_that_pays_in_one_row() -> None:
+    rows = [{"prompt": "Not breathing.", "level": "immediate"}, {"prompt": "A limp.", "level": "never"}]
+    good, bad = ["Level: immediate", "Level: never"], ["Level: standard", "Level: urgent"]
+    (finding,) = looked(near, examples=rows, good=good, bad=bad).findings
+    assert "silence scores 0.75 in this row" in finding.why
