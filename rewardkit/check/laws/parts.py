@@ -201,9 +201,15 @@ def _groups(subject: RewardUnderTest, right: Judged) -> Iterator[Elements]:
 
 
 _OPTIONAL = re.compile(
-    r"(?i)\b(?:optional|ignored|fine|harmless|not (?:compared|checked|judged)|metadata|at least|tolera\w*)\b"
+    r"(?i)\b(?:optional|ignored|fine|harmless|not (?:compared|checked|judged)"
+    r"|metadata|at least|tolera\w*)\b"
 )
 """Words of a prompt or docstring that say that some elements do not count."""
+_OF_FORM = re.compile(
+    r"(?i)\b(?:text (?:outside|around|before|after)|case|white ?space|spac(?:es|ing)|punctuation|layout|articles?)\b"
+    r"[^.\n]*"
+)
+"""The part of a sentence that says that the form does not count."""
 _IN_ORDER = re.compile(
     r"(?i)\b(?:(?:in|right|correct|\w+ing|\w+ical) order|"
     r"(?:earliest|oldest|newest|smallest|largest|best) first|rank\w*|"
@@ -216,8 +222,10 @@ _DATE_FORMAT = re.compile(r"(?i)\b(?:dd?[/.-]mm?|mm?[/.-]dd?)\b|\b(?:day|month) 
 """A format of dates in a prompt."""
 _EVERY = re.compile(r"(?i)\b(?:every|each|all (?:the|that|of|its|their|\d+))\b")
 """Words of a prompt that ask for everything that is correct."""
-_CLOSED = re.compile(r"(?i)\b(?:only|exactly|nothing else|no other|and no more)\b")
+_CLOSED = re.compile(r"(?i)\b(?:only|exactly|nothing else|no others?|and no more)\b")
 """Words of a prompt that allow no other items."""
+_STATEMENT = re.compile(r"(.*\w\**(?:[:=]| is an?| is)[ *]*)(\w[^:=\n]*)")
+"""A line that states a value of something, such as ``Ann: knight``."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
 """A word, number, or name such as ``doc-1``."""
 _TIMES = (1, 3, 10)
@@ -273,8 +281,12 @@ def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
                     counting.add(_kind(elements))
     except OutOfTime as error:  # what was found until then still counts
         late = error
+    texts: set[str] = set()
     for (kind, _), free in by_kind.items():
         first = next((change for change in free if change.certain), free[0])
+        if first.text in texts:  # also found as another kind of element
+            continue
+        texts.add(first.text)
         rows = {change.right.example for change in free if change.certain}
         message = f"{first.why}: it scores {{score}}, the same as the correct completion"
         is_lead = not first.certain or (len(rows) == 1 and kind in counting and first.kind[1] != "repeated")
@@ -335,6 +347,7 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
             yield _Change((_kind(elements), "removed"), right, texts[1 + index], f"without {label}", certain)
         elif counts[index]:
             yield from _cut_or_repeated(subject, right, elements, index, certain)
+            yield from _contradicted(subject, right, elements, index)
     if count > 1 and all(removal_paid) and not any(change_paid) and elements.kind in ("item", "line", "bullet", "call"):
         alone = [elements.only(index) for index in range(count)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in alone])):
@@ -370,6 +383,8 @@ def _are_exchangeable(elements: Elements, index: int, other: int) -> bool:
         return all(are_numbers) and len(first) == len(second) and max(int(first), int(second)) <= 12
     # Two values of the same list have no name between them.
     between = elements.text[elements.spans[index].end : elements.spans[other].start]
+    if elements.kind == "placeholder":
+        return True
     return elements.kind in ("value", "field") and (":" in between or "<" in between or "=" in between)
 
 
@@ -395,6 +410,24 @@ def _cut_or_repeated(
             break
 
 
+def _contradicted(subject: RewardUnderTest, right: Judged, elements: Elements, index: int) -> Iterator[_Change]:
+    """Yield another statement about the same thing, if it costs nothing before and after the correct one."""
+    if elements.kind not in ("line", "bullet", "field"):
+        return
+    line = elements.line(index)
+    statement = _STATEMENT.fullmatch(line.of(elements.text))
+    others = [_STATEMENT.fullmatch(elements.line(other).of(elements.text)) for other in range(len(elements))]
+    if statement is None:
+        return
+    values = [other[2] for other in others if other is not None and other[2] != statement[2]]
+    contrary = f"{statement[1]}{values[0] if values else unrelated(parts_of(statement[2])[0])}"
+    first = f"{elements.text[: line.start]}{contrary}\n{elements.text[line.start :]}"
+    last = f"{elements.text[: line.end]}\n{contrary}{elements.text[line.end :]}"
+    if all(right.paid(score) for score in subject.see([right.trial(first), right.trial(last)])):
+        why = f"with {shorten(contrary)} beside {shorten(line.of(elements.text))}"
+        yield _Change((_kind(elements), "contradicted"), right, last, why, True)
+
+
 def _moved_or_added(
     subject: RewardUnderTest, right: Judged, elements: Elements, facts: _RowFacts
 ) -> Iterator[_Change | None]:
@@ -411,7 +444,7 @@ def _moved_or_added(
         why = "with two elements in each other's place"
         yield _Change((_kind(elements), "moved"), right, swaps[paid.index(True)], why, certain)
     if elements.kind == "item" and _CLOSED.search(facts.prompt):
-        foreign = [f"{elements.changed(0)}{'q' * more}" for more in range(4)]
+        foreign = _options_in(facts.prompt, elements) or [f"{elements.changed(0)}{'q' * more}" for more in range(4)]
         texts = [elements.with_more(*foreign[:times]) for times in (1, 4)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
             why = f"with four more elements, such as {shorten(foreign[0])}"
@@ -460,7 +493,7 @@ class _RowFacts:
         docstrings = [inspect.getdoc(binding.original) or "" for _, binding in subject.bindings]
         return cls(
             prompt,
-            any(_OPTIONAL.search(text) for text in (prompt, *docstrings)),
+            any(_OPTIONAL.search(_OF_FORM.sub("", text)) for text in (prompt, *docstrings)),
             frozenset(words),
             frozenset(key.lower() for column in columns for key in _worthless(column)),
             subject.mined.names,
@@ -477,6 +510,8 @@ class _RowFacts:
             and not self.is_optional
             # The source names the keys that it reads, and this one is not among them.
             and not (name and chosen and name not in self.named)
+            # "First step: ..." is a sentence of the reasoning.
+            and not (elements.kind == "field" and " " in name and name.lower() not in self.prompt.lower())
         )
 
     def concerns(self, elements: Elements, index: int) -> bool:
@@ -498,8 +533,18 @@ class _RowFacts:
 
 def _words_of(text: str) -> set[str]:
     """Return the words, numbers, and names in a text, in lower case, without short words such as "is" and "the"."""
-    words = _WORD.findall(text.lower())
+    words = _WORD.findall(re.sub(r"</?\w+>", " ", text.lower()))
     return {word for word in words if not re.fullmatch(r"[a-z]{2}|the|and|for|has|are|was", word)} or set(words)
+
+
+def _options_in(prompt: str, elements: Elements) -> list[str]:
+    """Return the other items of a list in the prompt that contains all elements, such as labels to choose from."""
+    parts = {elements.part(index).lower() for index in range(len(elements))}
+    for line in re.split(r"[\n:.?!]", prompt):
+        items = [item.strip() for item in re.split(r",(?: and| or)?|;| or | and ", line)]
+        if parts <= {item.lower() for item in items}:
+            return [item for item in items if item and item.lower() not in parts]
+    return []
 
 
 def _options(text: str) -> list[str]:

@@ -42,6 +42,13 @@ _DATE = re.compile(r"\b(\d{1,2})([./-])(\d{1,2})\2(\d{4})\b")
 _CITATION = re.compile(r"(?<=[\w.\]])(?<!,) ?(?<!: )\[\d{1,3}\](?!\s*[,\]>])")
 # A quotation of two words or more.
 _QUOTE = re.compile(r'["“]([^"“”\n]+)["”]')
+# "{name}" or "%s" in a text that a program fills in.
+_PLACEHOLDER = re.compile(r"\{[A-Za-z_]\w*\}|%[sd]\b|\$\{\w+\}")
+# A query, and the clauses that can be left out.
+_QUERY = re.compile(r"(?is)\bselect\b(?:(?!```|</|;).)+\bfrom\b(?:(?!```|</|;).)+")
+_CLAUSE = re.compile(
+    r"(?is)\b(?:where|group\s+by|having|order\s+by|limit)\b(?:(?!\b(?:where|group\s+by|having|order\s+by|limit)\b).)+"
+)
 _JOINTS = (" > ", " -> ", " → ", "->", "→", "; ", " | ", ", ", ",", " ")
 # Arbitrary: longer items are sentences, and longer lists are skipped.
 _LONGEST_ITEM = 60
@@ -58,8 +65,8 @@ class Elements:
     Attributes:
         text: the completion's text.
         kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"``, ``"mention"``, ``"entry"`` (a key and its
-            value), ``"value"``, ``"field"``, ``"quote"``, ``"citation"``, ``"line"``, ``"number"``, or ``"piece"``
-            (of a code such as ``e2e4``).
+            value), ``"value"``, ``"field"``, ``"quote"``, ``"citation"``, ``"line"``, ``"number"``, ``"placeholder"``,
+            ``"clause"`` (of a query), or ``"piece"`` (of a code such as ``e2e4``).
         spans: the spans of the elements.
         names: the name of each element, such as the key of a value. Elements of other kinds have no names.
     """
@@ -83,7 +90,9 @@ class Elements:
     @property
     def apart(self) -> bool:
         """Whether other text lies between the elements, which therefore have no separator."""
-        return self.kind in ("mention", "value", "field", "quote", "citation", "number", "piece")
+        return self.kind in (
+            "mention", "value", "field", "quote", "citation", "number", "placeholder", "clause", "piece"
+        )  # fmt: skip
 
     @property
     def joint(self) -> str:
@@ -232,7 +241,12 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     leaves = [block for block in blocks if len(list(block.nested(text))) == 1]
     if len({block.name for block in leaves}) > 1:
         yield from _group(text, "field", [block.body for block in leaves], [block.name for block in leaves])
-    for kind, pattern in (("fence", _FENCE), ("bullet", _BULLET), ("citation", _CITATION)):
+    query = next(reversed([*_QUERY.finditer(text, start)]), None)
+    if query is not None and "(" not in query[0].partition("from")[2]:  # a clause of a subquery is not told apart
+        clauses = _CLAUSE.finditer(text, query.start(), query.end())
+        yield from _group(text, "clause", [Span(*match.span()) for match in clauses])
+    patterns = (("fence", _FENCE), ("bullet", _BULLET), ("citation", _CITATION), ("placeholder", _PLACEHOLDER))
+    for kind, pattern in patterns:
         yield from _group(text, kind, [Span(*match.span()) for match in pattern.finditer(text, start)])
     documents = list(_documents(text, start))
     for document in documents:
@@ -245,6 +259,11 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
             and all(isinstance(item, str) and item.strip() for item in value)
         ):
             yield from _mentions(text, start, value)
+            items = {item.strip() for item in value}
+            lines = [Span(*match.span()) for match in re.finditer(r"[^\n]*\S[^\n]*", text) if match.start() >= start]
+            copied = [line for line in lines if line.of(text).strip() in items]
+            if len(copied) == len(lines) < len(items):
+                yield from _group(text, "line", copied)
     fields = [
         match
         for match in _FIELD.finditer(text, start)

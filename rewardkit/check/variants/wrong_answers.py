@@ -18,6 +18,7 @@ from typing import Any
 from rewardkit.check.completion.parsed_completion import as_number, parsed_json
 from rewardkit.check.variants.values import value_of, values_in
 
+_CALENDAR = re.compile(r"\d{4}-\d\d-\d\d\b|\d{1,2}:\d\d\b")
 PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
 _OF_LENGTH = {
@@ -359,7 +360,13 @@ def other_value(value: Any) -> Any:
         return [other_value(item) for item in value] or ["window"]
     if isinstance(value, dict):
         return {key: other_value(item) for key, item in value.items()}
-    return "window" if "window" not in str(value).lower() else "quartz"
+    text = str(value)
+    if _CALENDAR.match(text):  # it stays a date or a time, but four years later and at another hour
+        later = re.sub(r"^\d{4}(?=-)", lambda year: f"{(int(year[0]) + 4) % 10_000:04}", text)
+        return re.sub(
+            r"(?<!\d)\d{1,2}(?=:\d\d)", lambda hour: f"{(int(hour[0]) + 5) % 24:0{len(hour[0])}}", later, count=1
+        )
+    return "window" if "window" not in text.lower() else "quartz"
 
 
 def _items(gold: str, value: Any) -> list[str] | None:
