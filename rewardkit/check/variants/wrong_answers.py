@@ -18,7 +18,7 @@ from typing import Any
 from rewardkit.check.completion.parsed_completion import as_number, parsed_json
 from rewardkit.check.variants.values import value_of, values_in
 
-_CALENDAR = re.compile(r"\d{4}-\d\d-\d\d\b|\d{1,2}:\d\d\b")
+_CALENDAR = re.compile(r"\d{4}-\d\d-\d\d(?!\d)|\d{1,2}:\d\d(?!\d)")
 PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
 _OF_LENGTH = {
