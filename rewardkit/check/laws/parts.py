@@ -28,7 +28,7 @@ from rewardkit.check.reward_under_test.sensitivity import essence, essential_par
 from rewardkit.check.reward_under_test.trials import text_of
 from rewardkit.check.variants.elements import Elements, elements_in, similar_lines
 from rewardkit.check.variants.values import values_in
-from rewardkit.check.variants.wrong_answers import other_value
+from rewardkit.check.variants.wrong_answers import other_options, other_value
 from rewardkit.errors import shorten
 
 _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
@@ -444,7 +444,8 @@ def _moved_or_added(
         why = "with two elements in each other's place"
         yield _Change((_kind(elements), "moved"), right, swaps[paid.index(True)], why, certain)
     if elements.kind == "item" and _CLOSED.search(facts.prompt):
-        foreign = _options_in(facts.prompt, elements) or [f"{elements.changed(0)}{'q' * more}" for more in range(4)]
+        parts = {elements.part(index) for index in range(len(elements))}
+        foreign = other_options(facts.prompt, parts) or [f"{elements.changed(0)}{'q' * more}" for more in range(4)]
         texts = [elements.with_more(*foreign[:times]) for times in (1, 4)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
             why = f"with four more elements, such as {shorten(foreign[0])}"
@@ -535,16 +536,6 @@ def _words_of(text: str) -> set[str]:
     """Return the words, numbers, and names in a text, in lower case, without short words such as "is" and "the"."""
     words = _WORD.findall(re.sub(r"</?\w+>", " ", text.lower()))
     return {word for word in words if not re.fullmatch(r"[a-z]{2}|the|and|for|has|are|was", word)} or set(words)
-
-
-def _options_in(prompt: str, elements: Elements) -> list[str]:
-    """Return the other items of a list in the prompt that contains all elements, such as labels to choose from."""
-    parts = {elements.part(index).lower() for index in range(len(elements))}
-    for line in re.split(r"[\n:.?!]", prompt):
-        items = [item.strip() for item in re.split(r",(?: and| or)?|;| or | and ", line)]
-        if parts <= {item.lower() for item in items}:
-            return [item for item in items if item and item.lower() not in parts]
-    return []
 
 
 def _options(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from rewardkit.batch.messages import prompt_text
 from rewardkit.check.completion.parsed_completion import (
     ANSWERS,
     NUMBER,
@@ -28,7 +29,7 @@ from rewardkit.check.reward_under_test.sweep import anatomies, given, score_swee
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.episodes.messages import answering, has_calls
 from rewardkit.check.variants.values import value_of, values_in
-from rewardkit.check.variants.wrong_answers import Wrong, equal, may_agree, plain, wrong_answers
+from rewardkit.check.variants.wrong_answers import Wrong, equal, may_agree, other_options, plain, wrong_answers
 
 _NO_ANSWER = "I could not find it."
 
@@ -128,6 +129,8 @@ def _judge_completions(subject: RewardUnderTest) -> Iterator[Judged]:
                 continue  # the completion scores nothing, which another law reports
             rivals = firsts if _has_answers(subject, anatomy.column) else []
             other_golds = [other.gold for other in rivals if other.gold and not _accepts(anatomy.value, other)]
+            if re.search(r"[^\W\d_]{2}", anatomy.gold):
+                other_golds += other_options(prompt_text(example.prompt), [anatomy.gold, *anatomy.aliases])
             yield _judge_completion(
                 subject, number, completion, anatomy, score, tuple(_certainly_wrong(anatomy, other_golds))
             )

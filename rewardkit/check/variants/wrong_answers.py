@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -18,6 +18,8 @@ from typing import Any
 from rewardkit.check.completion.parsed_completion import as_number, parsed_json
 from rewardkit.check.variants.values import value_of, values_in
 
+# Arbitrary: longer lists and items are prose.
+_MOST_OPTIONS, _LONGEST_OPTION = 20, 30
 _CALENDAR = re.compile(r"\d{4}-\d\d-\d\d(?!\d)|\d{1,2}:\d\d(?!\d)")
 PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
@@ -367,6 +369,25 @@ def other_value(value: Any) -> Any:
             r"(?<!\d)\d{1,2}(?=:\d\d)", lambda hour: f"{(int(hour[0]) + 5) % 24:0{len(hour[0])}}", later, count=1
         )
     return "window" if "window" not in text.lower() else "quartz"
+
+
+def other_options(prompt: str, chosen: Collection[str]) -> list[str]:
+    """Return the other items of a list in a prompt that contains all the `chosen` ones, such as labels to choose from.
+
+    ``other_options("Is it spam, promotion, or neither?", ["spam"])`` is ``["promotion", "neither"]``.
+    """
+    wanted = {item.lower() for item in chosen}
+    for sentence in re.split(r"[\n:.?!()]", prompt):
+        items = [item.strip(" '\"`*").lower() for item in re.split(r",(?: and| or)?|;|/| or | and |\|", sentence)]
+        items[0] = items[0].split()[-1] if items[0] else ""  # "Is it spam"
+        if (
+            wanted <= set(items)
+            and 1 < len(items) <= _MOST_OPTIONS
+            and all(len(item) <= _LONGEST_OPTION for item in items)
+        ):
+            written = {item: match[0] for item in items if (match := re.search(re.escape(item), prompt, re.IGNORECASE))}
+            return [written[item] for item in dict.fromkeys(items) if item and item not in wanted and item in written]
+    return []
 
 
 def _items(gold: str, value: Any) -> list[str] | None:
