@@ -290,8 +290,8 @@ def _culprits(
             patience = min(patience, _STALLED) if again.hung else patience
     if not culprits:
         return [], [], f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did so alone"
-    given = [completion for example in subject.examples for completion in (*example.good, *example.bad)]
-    return culprits, [*avoided, *(trial for trial in rest if trial.completion not in given)], ""
+    from_user = [completion for example in subject.examples for completion in (*example.good, *example.bad)]
+    return culprits, [*avoided, *(trial for trial in rest if trial.completion not in from_user)], ""
 
 
 def _shortened(subject: RewardUnderTest, trial: Trial, lost: Lost, patience: float, output: Output) -> Trial:
