@@ -18,7 +18,7 @@ from rewardkit.check.findings import Law, LawResult, imports_of
 from rewardkit.check.reports.report import Report, cut_short
 from rewardkit.check.reward_under_test.components import components_of, unrepeated
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest, is_foreign
-from rewardkit.check.reward_under_test.trials import Trial, text_of
+from rewardkit.check.reward_under_test.trials import text_of
 from rewardkit.check.run.execution import WORTH, OnProgress, continued, run_laws
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output
@@ -320,8 +320,7 @@ def subject_of(
     subject = RewardUnderTest(
         tree, parsed_examples, plain=is_foreign(tree), seed=seed, declarations=declared, whole=combined, stage=stage
     )
-    everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
-    subject.scorer.check(everything)
+    subject.check_columns()
     _check_distractors(subject)
     return subject
 
@@ -335,7 +334,7 @@ def _combined_subject(
     try:
         combined_tree = tree_of([tree, *other_rewards], "check_reward")
         combined = RewardUnderTest(combined_tree, examples, plain=is_foreign(combined_tree), seed=seed, stage=stage)
-        combined.scorer.check(combined.batch([Trial(combined.formed(""), number) for number in range(len(examples))]))
+        combined.check_columns()
     except (BindingError, RewardDefinitionError):
         return None
     return combined

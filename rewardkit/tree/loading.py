@@ -72,7 +72,15 @@ class Candidate:
 
 
 def candidates(module: ModuleType) -> list[Candidate]:
-    """Return a module's candidates in the order of their definition."""
+    """Return a module's candidates in the order of their definition.
+
+    A module without public rewards may import them: then functions from files in the same project count as its own.
+    """
+    own = _candidates(module, allow_imported=False)
+    return own if any(not candidate.left_out for candidate in own) else _candidates(module, allow_imported=True)
+
+
+def _candidates(module: ModuleType, *, allow_imported: bool) -> list[Candidate]:
     listed = getattr(module, "__all__", None)
     names = list(vars(module)) if listed is None else [*listed, *(name for name in vars(module) if name not in listed)]
     module_candidates: list[Candidate] = []
@@ -83,7 +91,8 @@ def candidates(module: ModuleType) -> list[Candidate]:
             first = next(
                 (earlier.name for earlier in module_candidates if earlier.value is value and not earlier.left_out), ""
             )
-            module_candidates.append(Candidate(name, value, kind, _left_out(name, value, kind, module, first)))
+            reason = _left_out(name, value, kind, module, first, allow_imported)
+            module_candidates.append(Candidate(name, value, kind, reason))
     return module_candidates
 
 
@@ -113,7 +122,7 @@ def kind_of_function(function: Callable[..., Any]) -> Kind:
     return "function of one completion" if takes_one_completion(function) else ""
 
 
-def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str) -> str:
+def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str, allow_imported: bool) -> str:
     """Return the reason why a candidate is not checked, or an empty string if it is checked."""
     listed = getattr(module, "__all__", None)
     if listed is not None and name not in listed:
@@ -125,9 +134,18 @@ def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str)
     if name.startswith("_"):
         return "its name starts with _"
     home = getattr(value, "__module__", module.__name__)
-    if inspect.isroutine(value) and home != module.__name__:
+    is_imported = inspect.isroutine(value) and home != module.__name__
+    if is_imported and not (allow_imported and _is_of_project(home, module)):
         return f"imported from {home}"
     return _returns_text(value, kind)
+
+
+def _is_of_project(home: str, module: ModuleType) -> bool:
+    """Return whether the module `home` is a file in the folder from which `module` is imported, and not installed."""
+    path, home_path = (_file_of(loaded) if loaded is not None else None for loaded in (module, sys.modules.get(home)))
+    if path is None or home_path is None or is_installed(home_path):
+        return False
+    return place_of(path)[1] in home_path.parents
 
 
 def _returns_text(value: Any, kind: Kind) -> str:
@@ -238,7 +256,7 @@ def survey(target: str, within: AbstractContextManager[object] | None = None) ->
         Loaded(
             candidate.name,
             candidate.value,
-            constants_of(module, candidate.name),
+            _constants_with_home(module, candidate),
             candidate.kind,
             candidate.left_out,
             misnamed,
@@ -432,6 +450,15 @@ def _misnamed(module: ModuleType) -> tuple[str, ...]:
         and not hasattr(module, name.upper())
         and name.upper().endswith(_LISTS)
         and _is_constant(name.upper())
+    )
+
+
+def _constants_with_home(module: ModuleType, candidate: Candidate) -> dict[str, Any]:
+    """Return a module's constants for a candidate. An imported function also has the constants of its own module."""
+    is_function = inspect.isroutine(candidate.value) and not candidate.left_out
+    home = sys.modules.get(candidate.value.__module__, module) if is_function else module
+    return constants_of(home, getattr(candidate.value, "__name__", candidate.name)) | constants_of(
+        module, candidate.name
     )
 
 

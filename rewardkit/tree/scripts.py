@@ -220,7 +220,7 @@ class Script:
         return f"{self.path}, cell {cell + 1}" if self.is_notebook else str(self.path)
 
     def rewards(self) -> list[str]:
-        """Return the names that may be rewards."""
+        """Return the names that may be rewards. If the script defines none, these are imports from files beside it."""
         names: list[str] = []
         for statement in self.statements:
             node = statement.node
@@ -236,7 +236,15 @@ class Script:
                 )
                 is_reward = is_reward and not any(map(_TRAINS.search, statement.calls))
             names += [name for name in statement.binds if is_reward and name not in names]
-        return [name for name in names if not self._is_option(name)]
+        return [name for name in names or self._imported_from_beside() if not self._is_option(name)]
+
+    def _imported_from_beside(self) -> Iterator[str]:
+        """Yield the names that the script imports from modules in its folder."""
+        for statement in self.statements:
+            module = statement.node.module if isinstance(statement.node, ast.ImportFrom) else None
+            path = self.path.parent.joinpath(*(module or "").split("."))
+            if module and (path.with_suffix(".py").is_file() or path.joinpath("__init__.py").is_file()):
+                yield from statement.binds
 
     def _is_callable_class(self, name: str) -> bool:
         definition = self._definitions.get(name)

@@ -14,9 +14,11 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.check.laws import Law
+from rewardkit.check.laws.base import Skip
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.check.variants.wild_texts import TEXTS
+from rewardkit.testing import Declarations, check_reward
 from tests.check.clock import Clock, check_goes_by
 from tests.check.rewards import (
     EXAMPLES,
@@ -169,6 +171,70 @@ def test_the_completion_of_a_batch_that_hangs_is_named() -> None:
     (found,) = report.findings
     assert found.completion == "word"
     assert "took more than 0.2 s" in found.why
+
+
+@pytest.mark.slow
+@forks
+def test_only_the_completions_that_hang_lose_their_scores() -> None:
+    hanging = [f"word{number}" for number in range(2)]
+
+    @rk.reward
+    def hangs_on_words(completion: str, answer: str) -> float:
+        if completion in hanging:
+            for_ever()
+        return len(completion) / 10
+
+    def batch(subject: Any) -> Any:
+        """Score a batch."""
+        scores = subject.see([Trial(text) for text in ("a", *hanging, "abc", "ab")])
+        raise Skip(str([score.value for score in scores if score.tried]))
+        yield
+
+    laws = [Law("batch", batch)]
+    report = check(hangs_on_words, laws=laws, seconds_per_completion=0.3, budget=15.0)
+    (found,) = report.findings
+    assert (found.completion, found.law) == ("word0", "time_linear")
+    assert "as did 1 more" in found.why
+    assert report["batch"].reason == "[0.1, 0.3, 0.2]"
+
+
+@pytest.mark.slow
+@forks
+def test_an_environment_never_runs_in_this_process(tmp_path: Path) -> None:
+    journal = tmp_path / "processes"
+
+    class Shop:
+        def reset(self, **row: Any) -> None:
+            self.sell("reset")
+
+        def sell(self, item: str) -> str:
+            """Sell an item.
+
+            Args:
+                item: its name.
+            """
+            with journal.open("a") as file:
+                file.write(f"{os.getpid()}\n")
+            self.sold = item
+            return item
+
+    def hangs_on_rice(environment: Any) -> bool:
+        if environment.sold == "rice":
+            for_ever()
+        return True
+
+    report = check_reward(
+        rk.agents.final_state(hangs_on_rice),
+        examples=[{"prompt": [{"role": "user", "content": "Sell tea."}]}],
+        good=[[{"calls": [("sell", {"item": "tea"})], "answer": "Sold."}]],
+        bad=[[{"calls": [("sell", {"item": "rice"})], "answer": "Sold."}]],
+        laws=["separates_good_from_bad"],
+        declarations=Declarations(environment=Shop, seconds_per_completion=0.5),
+        budget=10.0,
+    )
+    (found,) = report.findings
+    assert [message["content"] for message in found.completion if message["role"] == "tool"] == ["rice"]
+    assert str(os.getpid()) not in journal.read_text().split()
 
 
 def test_unlimited_memory() -> None:

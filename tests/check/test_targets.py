@@ -14,6 +14,7 @@ import rewardkit as rk
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.check.run.targets import LeftOut, targets_of
 from rewardkit.cli.main import main
+from rewardkit.tree.loading import load
 
 pytest_plugins = ["pytester"]
 Captured = pytest.CaptureFixture[str]
@@ -283,3 +284,43 @@ def test_functions_of_one_module_are_a_list_to_each_other(tmp_path: Path) -> Non
     file.write_text(UNCHANGED.replace("by_difficulty", "_hidden") + 'EXAMPLES = [{"gold": "42"}]\n')
     bound = {one.name: one for one in targets_of(str(file)).bound}
     assert [one.__name__ for one in bound["short"].options["declarations"].other_rewards] == ["exact_answer"]
+
+
+IMPORTING = {
+    "plain": "from called_{0} import exact, extract\n",
+    "training": (
+        "from trl import GRPOTrainer\nfrom called_{0} import exact, extract\n"
+        "GRPOTrainer(reward_funcs=[exact]).train()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", IMPORTING)
+def test_a_file_that_only_imports_its_rewards(tmp_path: Path, kind: str) -> None:
+    functions = "def exact(completions, answer, **kwargs):\n    return [1.0 for _ in completions]\n"
+    helper = "def extract(completion: str) -> str:\n    return completion\n"
+    examples = 'EXAMPLES = [{"answer": "42"}]\nGOOD = ["42"]\n'
+    (tmp_path / f"called_{kind}.py").write_text(functions + helper + examples)
+    file = tmp_path / f"imports_{kind}.py"
+    file.write_text(IMPORTING[kind].format(kind) + 'GOOD = ["It is 42"]\n')
+    targets = targets_of(str(file))
+    (bound,) = targets.bound
+    assert (bound.name, bound.options["good"]) == ("exact", ["It is 42"])
+    assert {candidate.name: candidate.reason for candidate in targets.left_out} == {
+        "extract": "it returns str, not a score"
+    }
+    assert [loaded.name for loaded in load(str(file))] == ["exact"]
+
+
+def test_a_file_with_rewards_leaves_out_the_imported_ones(tmp_path: Path) -> None:
+    (tmp_path / "lengths_beside.py").write_text(
+        "def size(completions, **kwargs):\n    return [0.0 for _ in completions]\n"
+    )
+    file = tmp_path / "answers_beside.py"
+    file.write_text(
+        "from lengths_beside import size\ndef exact(completions, **kwargs):\n    return [0.0 for _ in completions]\n"
+        "EXAMPLES = [{}]\n"
+    )
+    targets = targets_of(str(file))
+    assert [bound.name for bound in targets.bound] == ["exact"]
+    assert [(one.name, one.reason) for one in targets.left_out] == [("size", "imported from lengths_beside")]

@@ -119,16 +119,17 @@ def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Itera
     """A reward that also searches the prompt counts the examples in it as the policy's answer.
 
     The marked part of a correct completion is moved into the prompt. The completion must not score higher than with a
-    prompt that lacks the marked part.
+    prompt that lacks the marked part. That prompt also lacks its examples with the same tag, unless the reward expects
+    them: then the correct completion itself scores differently without them.
     """
     prompt = subject.examples[right.example].prompt
     for mark in _marked_parts(right) if prompt is not None else ():
         marked = mark.of(right.anatomy.text)
         unmarked = right.trial(replaced(right.anatomy.text, [(mark, "")]))
-        without, with_mark = (
-            replace(unmarked, columns={"prompt": text})
-            for text in (_bare(prompt, marked), _with_more(prompt, f"For example: {marked}"))
-        )
+        bare = {"prompt": _bare(prompt, marked)}
+        (score,) = subject.see([replace(right.as_given, columns=bare)])
+        without = replace(unmarked, columns=bare) if score.same(right.seen) else unmarked
+        with_mark = replace(unmarked, columns={"prompt": _with_more(prompt, f"For example: {marked}")})
         message = f"without {shorten(marked)} it scores {{base}}, but {{score}} if the prompt has it"
         yield Variant(with_mark, message, "no more", without, EQUAL)
 

@@ -2,7 +2,8 @@
 
 Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
 only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` takes quadratic time,
-but only 1.5 s for 50,000 characters of ``<answer>``, so it is not reported.
+but only 1.5 s for 50,000 characters of ``<answer>``, so it is not reported. Tokens limit the length of a completion,
+and many tokenizers make each digit a token. If only more digits than that take long, this is a lead.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 
 from rewardkit.check.completion.parsed_completion import ParsedCompletion
 from rewardkit.check.findings import Finding, Turn
@@ -163,6 +164,10 @@ def _split_at_answer(anatomy: ParsedCompletion) -> tuple[str, str]:
 LONGEST = 50_000
 """The number of characters in a long completion, about 12,000 tokens. Arbitrary, but about the length that reasoning
 models write."""
+_PER_TOKEN = 4
+"""The number of characters in a token of ordinary text. Spaces, dashes, and repeated letters have more, but each digit
+is a token in the tokenizers of Qwen and Gemma."""
+_BEYOND = "If each digit is a token, no completion is that long"
 SECONDS = 10.0
 """The maximum time for one completion, in seconds. Arbitrary: every process in a run waits for the slowest
 completion. A single lazy group, which is harmless, takes 1.5 s."""
@@ -206,22 +211,40 @@ def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     # Nearly all of the remaining time in the first run, a smaller share in the second.
     stop = time.monotonic() + subject.left * (0.9 if first else 0.3)
     families = list(families_of(subject))
+    most_digits = inf  # a lead lowers it, so that other texts of digits take less time
     for tried_count, (name, family) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
             raise _unfinished(tried_count, len(families))
-        times = _measure_times(subject, family)
+        times = _measure_times(subject, family, most_digits if _writable(family(1_000)) < LONGEST / 2 else inf)
         message = _too_steep(times)
         if message and _too_steep(
             [(size, _least_time(subject, family(size), seconds)) for size, seconds in times[-2:]]
         ):
-            subject.skip_longer(_size_for(times, _SPENT))
-            trial = Trial(subject.formed(family(_size_for(times, SECONDS))), 0)
-            yield finding(subject, trial, None, f"for {name}, the time {message}")
+            text = family(_size_for(times, SECONDS))
+            is_lead = _projected(times, _writable(text)) < SECONDS
+            if is_lead and most_digits < inf:
+                continue
+            if is_lead:
+                most_digits = _size_for(times, _SPENT)
+            else:
+                subject.skip_longer(_size_for(times, _SPENT))
+            trial = Trial(subject.formed(text), 0)
+            message = f"for {name}, the time {message}" + f". {_BEYOND}" * is_lead
+            yield finding(subject, trial, None, message, lead=is_lead)
 
 
-def _measure_times(subject: RewardUnderTest, family: Growing) -> list[tuple[int, float]]:
-    """Return the sizes and times of growing texts. Stop once the growth is clear, or is too small to matter."""
-    glance, sizes = family.sizes(_COPIES[3::4], _GLANCE), family.sizes(_COPIES, _SIZES)
+def _writable(text: str) -> int:
+    """Return the length of a text like `text` with as many tokens as `LONGEST` characters of ordinary text."""
+    digits = sum(map(str.isdigit, text))
+    return LONGEST * len(text) // max(1, len(text) + (_PER_TOKEN - 1) * digits)
+
+
+def _measure_times(subject: RewardUnderTest, family: Growing, most: float) -> list[tuple[int, float]]:
+    """Return the sizes, up to `most`, and times of growing texts. Stop once the growth is clear, or does not matter."""
+    glance, sizes = (
+        [size for size in series if size <= most]
+        for series in (family.sizes(_COPIES[3::4], _GLANCE), family.sizes(_COPIES, _SIZES))
+    )
     suspect = next((size for size in glance if _seconds(subject, family(size)) > _SUSPECT), None)
     times: list[tuple[int, float]] = []
     for size in sizes if suspect is not None else ():
@@ -262,7 +285,9 @@ def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
     message = _too_steep(times) if len(text) >= _GLANCE[2] else ""
     if message:
         subject.skip_longer(_size_for(times, _SPENT))
-        yield finding(subject, slow, None, f"for a completion from another law, the time {message}", law=time_linear)
+        is_lead = _projected(times, _writable(text)) < SECONDS
+        message = f"for a completion from another law, the time {message}" + f". {_BEYOND}" * is_lead
+        yield finding(subject, slow, None, message, law=time_linear, lead=is_lead)
 
 
 def _seconds(subject: RewardUnderTest, text: str) -> float:
@@ -356,13 +381,16 @@ def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
         # length takes 4 times the memory if it grows linearly, 16 times if it is quadratic: 8 is between.
         if peaks[1] < 4e6 or peaks[1] < 8 * peaks[0]:
             continue
-        projected = peaks[1] * (LONGEST / 8_000) ** 2 / 1e6
+        text = family(8_000)
+        projected, writable = (peaks[1] * (size / 8_000) ** 2 / 1e6 for size in (LONGEST, _writable(text)))
         if projected > MEGABYTES:
             message = (
                 f"for {name}, 2,000 characters take {peaks[0] / 1e6:.1f} MB and 8,000 take {peaks[1] / 1e6:.1f} MB: "
                 f"{LONGEST:,} would take {projected:,.0f} MB"
             )
-            yield finding(subject, Trial(subject.formed(family(8_000)), 0), None, message)
+            is_lead = writable <= MEGABYTES
+            message += f". {_BEYOND}" * is_lead
+            yield finding(subject, Trial(subject.formed(text), 0), None, message, lead=is_lead)
 
 
 def _peak(subject: RewardUnderTest, text: str) -> int:

@@ -412,7 +412,13 @@ class RewardUnderTest:
                 self.slow = max(trials, key=lambda trial: len(text_of(trial.completion))), busy
             self._watch(None)
 
-    def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:
+    def check_columns(self) -> None:
+        """Raise a BindingError if the examples lack a column that the reward reads. No calls are run."""
+        everything = [Trial(self.formed(""), number) for number in range(len(self.examples))]
+        self.scorer.check(self.batch(everything, play=False))
+
+    def batch(self, trials: Sequence[Trial], progress: Progress | None = None, *, play: bool = True) -> Batch:
+        """Return the trials as a batch, after their calls have been run unless `play` is False."""
         rows = [self.examples[trial.example] for trial in trials]
         columns = [{**row.columns, **(trial.columns or {})} for row, trial in zip(rows, trials, strict=True)]
         all_columns = (
@@ -422,14 +428,14 @@ class RewardUnderTest:
         names = dict.fromkeys(name for row in all_columns for name in row if name not in RESERVED)
         prompts = [(trial.columns or {}).get("prompt", row.prompt) for row, trial in zip(rows, trials, strict=True)]
         completions = [trial.completion for trial in trials]
-        environments: list[Any] | None = None
-        if self.stage.real:
+        environments: list[Any] | None = None if self.stage.environment is None else [None] * len(trials)
+        if play and self.stage.real:
             played = [
                 self.stage.played(completion, _row(prompt, cells))
                 for completion, prompt, cells in zip(completions, prompts, columns, strict=True)
             ]
             completions = [completion for completion, _ in played]
-            environments = [environment for _, environment in played] if self.stage.environment is not None else None
+            environments = environments and [environment for _, environment in played]
         return Batch(
             completions,
             prompts=None if all(prompt is None for prompt in prompts) else prompts,

@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rewardkit.check.findings import Finding, Law, LawOutcome, LawResult
@@ -30,6 +31,9 @@ Arbitrary: a longer completion does not help in an error message."""
 _STALLED = 1.0
 """The number of seconds that one completion may take once a reward has hung. Arbitrary: further completions that
 hang are skipped without a finding."""
+_CULPRITS = 4
+"""The number of completions in a batch that are identified if the reward hangs or crashes on them. Arbitrary: each
+takes the time of a stall, so the rest of the batch is skipped after these."""
 _LOSSES = 16
 """If the child is lost on a completion, the law runs again without that completion, up to this many times.
 Arbitrary."""
@@ -185,17 +189,12 @@ def _run_in_children(
             elif isinstance(message, Lost) and law_index < len(laws):
                 settles = False
                 started = note.since or time.monotonic()
-                trial, reason = _culprit(subject, message, patience, output)
-                if trial is not None:
-                    losses.append(None if message.hung and hangs else _loss_finding(subject, trial, message, reason))
-                    example = subject.examples[trial.example]
-                    completions = [*example.good, *example.bad]
-                    subject.avoid(
-                        [
-                            trial,
-                            *(lost_trial for lost_trial in message.trials if lost_trial.completion not in completions),
-                        ]
-                    )
+                culprits, avoided, reason = _culprits(subject, message, patience, output)
+                for trial, loss in culprits:
+                    is_repeated = loss.hung and hangs
+                    losses.append(None if is_repeated else _loss_finding(subject, trial, loss, patience, output))
+                    hangs = hangs or loss.hung
+                subject.avoid(avoided)
                 # Do not take the time of a stall from the other laws, up to the budget once more.
                 spent = min(extra, time.monotonic() - started)
                 extra -= spent
@@ -203,7 +202,7 @@ def _run_in_children(
                 if message.hung:
                     hangs, patience = True, min(patience, _STALLED)
                     reason = f"the reward hangs on {len(losses)} of its completions"
-                if trial is None or len(losses) == _LOSSES or (message.hung and laws[law_index].name == _OF_TIME):
+                if not culprits or len(losses) >= _LOSSES or (message.hung and laws[law_index].name == _OF_TIME):
                     name, why = laws[law_index].name, laws[law_index].why
                     yield _add_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
                     law_index, losses = law_index + 1, []
@@ -248,46 +247,81 @@ def _child_work(
     return work
 
 
-def _loss_finding(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Finding:
-    """Return the finding for a completion on which a child was lost."""
+def _loss_finding(subject: RewardUnderTest, trial: Trial, lost: Lost, patience: float, output: Output) -> Finding:
+    """Return the finding for a completion on which a child was lost.
+
+    Its tool calls are run in a child, because the environment or a tool may have caused the loss.
+    """
     matters = (
         "A policy finds the completion that takes minutes to score, and then every process in the run waits for it."
         if lost.hung
         else "A completion that ends the process also ends the run, and all unsaved work is lost."
     )
     law = find(_OF_TIME if lost.hung else "total")
-    return finding(subject, trial, None, f"scoring {reason}", law=law, matters=matters)
+    make = partial(finding, subject, trial, None, f"scoring {lost.reason}", law=law, matters=matters)
+    if subject.stage.real:
+        for message in run_in_child(lambda send: send(make()), Note(), patience, patience, output.hear):
+            if isinstance(message, Finding):
+                return message
+    return make(play=False)
 
 
-def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
-    """Return the completion on which the reward hangs or crashes (None if unknown), and the reason."""
+def _culprits(
+    subject: RewardUnderTest, lost: Lost, patience: float, output: Output
+) -> tuple[list[tuple[Trial, Lost]], list[Trial], str]:
+    """Return the completions on which the reward hangs or crashes, all to skip from now on, and why none was found."""
     if not lost.trials:
-        return None, lost.reason
+        return [], [], lost.reason
     if lost.hung and len(lost.trials) == 1:
-        return lost.trials[0], lost.reason
-    for trial in sorted(lost.trials, key=lambda candidate: len(repr(candidate.completion))):
-        again = _score_in_child(subject, trial, patience, output)
+        return [(lost.trials[0], lost)], [lost.trials[0]], ""
+    culprits: list[tuple[Trial, Lost]] = []
+    avoided: list[Trial] = []
+    rest = sorted(lost.trials, key=lambda candidate: len(repr(candidate.completion)))
+    while rest and len(culprits) < _CULPRITS:
+        index, again = _score_one_by_one(subject, rest, patience, output)
         if again is None:
-            continue
-        text = text_of(trial.completion)
-        if len(text) > _SHOWN and not again.hung:
-            for shorter in (text[:_SHOWN], text[-_SHOWN:]):
-                small = replace(trial, completion=with_text(trial.completion, shorter))
-                if _score_in_child(subject, small, patience, output) is not None:
-                    return small, again.reason
-        return trial, again.reason
-    return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did so alone"
+            rest = []
+        elif not again.trials:
+            break  # out of time
+        else:
+            trial, rest = rest[index], rest[index + 1 :]
+            culprits.append((_shortened(subject, trial, again, patience, output), again))
+            avoided += [trial, culprits[-1][0]]
+            patience = min(patience, _STALLED) if again.hung else patience
+    if not culprits:
+        return [], [], f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did so alone"
+    from_user = [completion for example in subject.examples for completion in (*example.good, *example.bad)]
+    return culprits, [*avoided, *(trial for trial in rest if trial.completion not in from_user)], ""
 
 
-def _score_in_child(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
-    """Score one completion in a child. Return a `Lost` if the child was lost, otherwise None."""
-    note = Note()
+def _shortened(subject: RewardUnderTest, trial: Trial, lost: Lost, patience: float, output: Output) -> Trial:
+    """Return a shorter completion on which the reward ends the process, if the start or the end of a long one does."""
+    text = text_of(trial.completion)
+    if len(text) > _SHOWN and not lost.hung:
+        for shorter in (text[:_SHOWN], text[-_SHOWN:]):
+            small = replace(trial, completion=with_text(trial.completion, shorter))
+            _, again = _score_one_by_one(subject, [small], patience, output)
+            if again is not None and again.trials:
+                return small
+    return trial
+
+
+def _score_one_by_one(
+    subject: RewardUnderTest, trials: Sequence[Trial], patience: float, output: Output
+) -> tuple[int, Lost | None]:
+    """Score completions one by one in a child. Return the index of the last one, and a `Lost` if the child was lost."""
+    note, index = Note(), 0
 
     def work(send: Callable[[Any], None]) -> None:
         subject.watch(note.write)
-        subject.see([trial], fresh=True)
+        for number, trial in enumerate(trials):
+            send(number)
+            subject.see([trial], fresh=True)
 
-    for message in run_in_child(work, note, patience, patience, output.hear):
-        if isinstance(message, Lost) and message.trials:
-            return message
-    return None
+    # The same time as for a batch of them (`run_in_child`).
+    limit = patience * (1 + len(trials) / 32)
+    for message in run_in_child(work, note, patience, limit, output.hear):
+        if isinstance(message, Lost):
+            return index, message
+        index = message
+    return index, None

@@ -119,6 +119,18 @@ def test_a_prompt_with_the_answer() -> None:
     assert_held(beside_prompt, "only_the_completion_counts", **SHOWN)
 
 
+def counts_the_example(prompts: list[str], completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Two answers are expected: the example in the prompt and that of the policy, as in Search-R1."""
+    rows = zip(prompts, completions, answer, strict=True)
+    return [max(0.1, _tagged(text, gold)) * ((prompt + text).count("</answer>") > 1) for prompt, text, gold in rows]
+
+
+def test_a_reward_that_expects_the_example_in_the_prompt() -> None:
+    prompts = [f"{row['prompt']} For example, <answer>2</answer>." for row in SHOWN["examples"]]
+    rows = [{**row, "prompt": prompt} for row, prompt in zip(SHOWN["examples"], prompts, strict=True)]
+    assert_held(counts_the_example, "only_the_completion_counts", examples=rows, good=GOOD)
+
+
 @pytest.mark.parametrize(
     ("law", "reason"),
     [

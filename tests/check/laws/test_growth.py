@@ -227,6 +227,28 @@ def test_what_is_not_finished_is_said_with_the_budget_that_would_do() -> None:
     assert str(report).splitlines()[-1].strip().startswith(("INCOMPLETE", "NOT CHECKED"))
 
 
+NUMERALS = re.compile(r"\d+%")
+PAUSES = re.compile(r"\s+%")
+
+
+def reads_numbers(completions: list[str], **kwargs: Any) -> list[float]:
+    """Quadratic in runs of digits: 4,000 take tenths of a second."""
+    return [float(any(NUMERALS.search(text) for _ in range(6))) for text in completions]
+
+
+def reads_pauses(completions: list[str], **kwargs: Any) -> list[float]:
+    return [float(any(PAUSES.search(text) for _ in range(6))) for text in completions]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("reward", "is_lead"), [(reads_numbers, True), (reads_pauses, False)], ids=shown)
+def test_digits_are_tokens_by_themselves_so_no_completion_has_so_many(reward: Any, is_lead: bool) -> None:
+    report = check_reward(reward, examples=[{}], good=["5%"], bad=["no"], laws=["time_linear"], budget=100.0)
+    assert len(report.leads) == is_lead
+    assert bool(report.findings) is not is_lead
+    assert all("If each digit is a token" in lead.why for lead in report.leads)
+
+
 def busy(seconds: float) -> None:
     end = time.process_time() + seconds
     while time.process_time() < end:
