@@ -506,7 +506,8 @@ class _RowFacts:
         name = elements.name(index)
         chosen = {elements.name(other) for other, counted in enumerate(counts) if counted} & self.named - {""}
         return (
-            words <= self.words
+            bool(words)
+            and words <= self.words
             and elements.part(index).lower() not in self.worthless
             and not self.is_optional
             # The source names the keys that it reads, and this one is not among them.
@@ -518,7 +519,7 @@ class _RowFacts:
     def concerns(self, elements: Elements, index: int) -> bool:
         """Return whether the element has a value from a column, or belongs to a structured answer."""
         part = elements.part(index)
-        if not parts_of(part) or re.search(r":\s*(?:\{\}|\[\]|\"\"|null)$", part):  # an empty value may be left out
+        if not _words_of(part) or re.search(r":\s*(?:\{\}|\[\]|\"\"|null)$", part):  # an empty value may be left out
             return False
         is_known = _words_of(part) <= self.words
         return is_known or elements.kind in ("value", "item", "call")

@@ -181,7 +181,7 @@ class Elements:
         ``["Lunch", "12:30"]`` turns ``Workshop at 10:30`` into ``Lunch at 12:30``, if ``["Workshop", "10:30"]`` is also
         a row of the column.
         """
-        rows = column.values() if isinstance(column, dict) else column if isinstance(column, (list, tuple)) else ()
+        rows = column if isinstance(column, (list, tuple)) and len(self) > 1 else ()
         atoms_by_row = [list(atoms_of(row)) for row in rows]
         used = [atoms for atoms in atoms_by_row if atoms and all(atom in self.text for atom in atoms)]
         for index in range(len(self)) if len(used) < len(atoms_by_row) else ():
