@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from rewardkit.check.reward_under_test.trials import EQUAL, Trial, text_of
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output, divert_output
 from rewardkit.check.variants.episodes.messages import has_calls
-from rewardkit.errors import RewardFailure, shorten_line
+from rewardkit.errors import NoVerdict, RewardFailure, shorten_line
 from rewardkit.report.values import counted, middle_cut, quoted
 from rewardkit.rewards.judges.endpoint.access import Endpoint
 from rewardkit.rewards.judges.endpoint.replies import Reply
@@ -34,9 +35,11 @@ from rewardkit.rewards.judges.usage import metered
 from rewardkit.text.json_text import parse_json
 from rewardkit.workers.background import in_background
 
-# Limits on the request, in characters. Arbitrary: together they are about 25,000 tokens, which most models accept.
-_SOURCE = 40_000
-_ROWS = 40_000
+# In characters. Arbitrary: the longest request is about 25,000 tokens, which most models accept, and one shorter than
+# the task is useless.
+_LONGEST, _SHORTEST = 100_000, 2_000
+_TOO_LONG = re.compile(r"context|length|too (?:long|large)|tokens", re.IGNORECASE)
+"""Words with which servers refuse a request that is longer than the model's context."""
 _CELL = 2_000
 _FINDING = 400
 # Arbitrary: a few completions show the format, and a few findings what need not be found again.
@@ -119,12 +122,13 @@ class Review:
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        cost = f"{counted(self.requests, 'request')}, {counted(self.tokens, 'token')}, {self.seconds:.1f} s"
+        tokens = f"{counted(self.tokens, 'token')}, " if self.tokens else ""  # unknown if there is no reply
+        cost = f"{counted(self.requests, 'request')}, {tokens}{self.seconds:.1f} s"
         if self.problem:
             return f"{self.model} proposed no completions ({cost}): {self.problem}"
         counts = [f"{len(self.leads)} confirmed by their scores", f"{self.unconfirmed} not confirmed"]
         counts += [f"{self.unreadable} unreadable"] if self.unreadable else []
-        counts += [f"{self.untried} not tried"] if self.untried else []
+        counts += [f"{self.untried} repeated or not tried"] if self.untried else []
         return f"{self.model} proposed {counted(self.proposed, 'completion')} ({cost}): {', '.join(counts)}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -174,7 +178,7 @@ def review(
     started = time.monotonic()
     if not any(example.good for example in subject.examples):
         return Review(endpoint.model, problem="no correct completions are known, so no proposal could be confirmed")
-    reply, usage = in_background(metered(_reply(endpoint, subject, _request(subject, findings)))).result()
+    reply, usage = in_background(metered(_reply(endpoint, subject, findings))).result()
     items, problem = ([], reply) if isinstance(reply, str) else _items(reply)
     read = [_proposal(item, subject) for item in items[:_MOST]]
     distinct = {repr(proposal): proposal for proposal in read if proposal is not None}
@@ -198,8 +202,8 @@ def review(
 # The request and the reply.
 
 
-def _request(subject: RewardUnderTest, findings: Sequence[Finding]) -> str:
-    """Return the reward, the examples, and the findings as text."""
+def _request(subject: RewardUnderTest, findings: Sequence[Finding], longest: int) -> str:
+    """Return the reward, the examples, and the findings as text of about `longest` characters at most."""
     reward = (subject.whole or subject).reward
     source = "\n\n".join(site.text for site in places(reward) if not site.parents)
     faults = [
@@ -207,17 +211,17 @@ def _request(subject: RewardUnderTest, findings: Sequence[Finding]) -> str:
         for fault in findings[:_FINDINGS]
     ]
     parts = [
-        middle_cut(f"The reward:\n{reward!r}\n\n{source}", _SOURCE),
-        "The rows, one per line:\n" + "\n".join(_rows(subject)),
-        *(["The faults that the check has found:\n" + "\n".join(faults)] if faults else []),
+        middle_cut(f"The reward:\n{reward!r}\n\n{source}", longest * 2 // 5),
+        "The rows, one per line:\n" + "\n".join(_rows(subject, longest * 2 // 5)),
+        *([middle_cut("The faults that the check has found:\n" + "\n".join(faults), longest // 5)] if faults else []),
     ]
     # Lone surrogates cannot be sent.
     return "\n\n".join(parts).encode(errors="replace").decode()
 
 
-def _rows(subject: RewardUnderTest) -> Iterator[str]:
+def _rows(subject: RewardUnderTest, longest: int) -> Iterator[str]:
     """Yield the rows with correct completions as JSON, as many as fit."""
-    left = _ROWS
+    left = longest
     for number, example in enumerate(subject.examples):
         if not example.good:
             continue
@@ -227,7 +231,7 @@ def _rows(subject: RewardUnderTest) -> Iterator[str]:
             for label, completions in (("correct", example.good), ("incorrect", example.bad))
         }
         text = json.dumps({"row": number, "columns": columns, **given_completions}, ensure_ascii=False)
-        if len(text) > left and left < _ROWS:
+        if len(text) > left and left < longest:
             return
         yield middle_cut(text, left)
         left -= len(text)
@@ -248,21 +252,27 @@ def _of_messages(subject: RewardUnderTest) -> bool:
     return any(has_calls(completion) for example in subject.examples for completion in example.good)
 
 
-async def _reply(endpoint: Endpoint, subject: RewardUnderTest, request: str) -> Reply | str:
-    """Return the model's reply, or the reason that there is none."""
+async def _reply(endpoint: Endpoint, subject: RewardUnderTest, findings: Sequence[Finding]) -> Reply | str:
+    """Return the model's reply, or the reason that there is none. If the request is too long, send less."""
     task = f"{_TASK}\n{_OF_MESSAGES}" if _of_messages(subject) else _TASK
-    messages = [{"role": "system", "content": task}, {"role": "user", "content": request}]
-    body: dict[str, Any] = {"model": endpoint.model, "messages": messages, **json.loads(endpoint.sampling)}
+    body: dict[str, Any] = {"model": endpoint.model, **json.loads(endpoint.sampling)}
     if endpoint.structured and not _of_messages(subject):
         schema = {"name": "proposals", "strict": True, "schema": _SCHEMA}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    try:
-        client = await endpoint_of(endpoint.access)
-        return await client.complete(
-            body, endpoint.deadline, judge=("reviewer", endpoint.sampling, endpoint.structured)
-        )
-    except RewardFailure as error:
-        return visible(shorten_line(str(error).removeprefix("judge ")))
+    judge = ("reviewer", endpoint.sampling, endpoint.structured)
+    longest = _LONGEST
+    while True:
+        request = _request(subject, findings, longest)
+        body["messages"] = [{"role": "system", "content": task}, {"role": "user", "content": request}]
+        try:
+            client = await endpoint_of(endpoint.access)
+            # A second attempt would have less time, so a model that is too slow would fail again.
+            return await client.complete(body, endpoint.deadline, judge=judge, share=1.0)
+        except RewardFailure as error:
+            reason = visible(shorten_line(str(error).removeprefix("judge ")))
+            longest = len(request) // 2
+            if longest < _SHORTEST or not isinstance(error, NoVerdict) or not _TOO_LONG.search(reason):
+                return reason
 
 
 def _items(reply: Reply) -> tuple[list[Any], str]:
@@ -274,9 +284,8 @@ def _items(reply: Reply) -> tuple[list[Any], str]:
             items = value.get("proposals") if isinstance(value, dict) else value
             if isinstance(items, list):
                 return items, ""
-    if reply.finish == "length":
-        return [], "the reply is cut off at the longest answer allowed (max_tokens)"
-    return [], f"the reply is not a JSON object with proposals: {quoted(reply.text, _REASON)}"
+    cut = ", and it is cut off at max_tokens or at the server's limit" if reply.finish == "length" else ""
+    return [], f"the reply is not a JSON object with proposals{cut}: {quoted(reply.text, _REASON)}"
 
 
 def _proposal(item: Any, subject: RewardUnderTest) -> _Proposal | None:
@@ -343,6 +352,8 @@ def _lead(subject: RewardUnderTest, proposal: _Proposal) -> Finding | None:
         if oracle is not None and bool(oracle(text_of(trial.completion), example.shown)) is (claim == "wrong"):
             return None
         if claim == "wrong" and not concerns(subject, trial.example, trial.completion):
+            return None
+        if claim == "correct" and not text_of(trial.completion).strip() and not _of_messages(subject):
             return None
         bases = [_base(tested, trial, claim) for tested in (subject, subject.whole) if tested is not None]
         if None in bases:

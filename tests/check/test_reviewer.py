@@ -159,6 +159,53 @@ def test_the_request_is_bounded(server: JudgeServer) -> None:
     assert '"row": 0' in server.requests[0].text
 
 
+def refuses_more_than(most: int, message: str) -> Answer:
+    """Return the answer of a server whose model reads `most` characters."""
+    fits = proposes(proposal(LISTED))
+    return lambda request: failure(400, message)(request) if len(request.text) > most else fits(request)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",  # vLLM
+        "the request exceeds the available context size",  # llama.cpp
+        "Request too large for model",  # Groq
+    ],
+)
+def test_a_request_that_is_too_long_for_the_model_is_cut(server: JudgeServer, message: str) -> None:
+    server.answer = refuses_more_than(8_000, message)
+    rows = [{"prompt": "p" * 1_900, "answer": "42", "id": number} for number in range(40)]
+    review = review_of(checked(server, examples=rows, good=["The answer is 42"]))
+    assert (len(review.leads), review.problem) == (1, "")
+    assert "def naive" in server.requests[-1].text
+    assert '"row": 0' in server.requests[-1].text
+
+
+def test_a_request_that_is_refused_after_it_was_cut_is_a_problem(server: JudgeServer) -> None:
+    server.answer = refuses_more_than(500, "the context has 128 tokens")
+    review = review_of(checked(server, examples=[{**row, "prompt": "p" * 1_900} for row in ROWS]))
+    assert "the context has 128 tokens" in review.problem
+    assert len(server.requests) < 10
+    server.answer = refuses_more_than(500, "the content is not allowed")
+    server.requests.clear()
+    assert "not allowed" in review_of(checked(server)).problem
+    assert len({request.text for request in server.requests if "def naive" in request.text}) == 1
+
+
+def test_a_model_that_is_too_slow_is_asked_once(server: JudgeServer) -> None:
+    server.answer = silent(5.0)
+    review = review_of(checked(server, deadline=1.0))
+    assert "too slow" in review.problem
+    assert (len(server.requests), review.requests) == (1, 1)
+    assert "token" not in str(review)
+
+
+def test_an_empty_completion_does_not_deserve_more(server: JudgeServer) -> None:
+    server.answer = proposes(proposal("", "correct"), proposal(" \n", "correct"), proposal("forty-two", "correct"))
+    assert counts(review_of(checked(server))) == (3, 1, 2, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("wrap", "count"),
     [
@@ -179,8 +226,10 @@ def test_a_reply_that_is_cut_off_keeps_its_complete_proposals(server: JudgeServe
     text = json.dumps({"proposals": [proposal(LISTED), proposal("The answer is 43")]})
     server.answer = says(text[:-20], finish="length")
     assert counts(review_of(checked(server))) == (1, 1, 0, 0, 0)
-    server.answer = says(text[:20], finish="length")
-    assert "max_tokens" in review_of(checked(server)).problem
+    server.answer = says("The rows, one per line: " * 50, finish="length")
+    problem = review_of(checked(server)).problem
+    assert "cut off at max_tokens" in problem
+    assert "The rows, one per line" in problem
 
 
 @pytest.mark.parametrize(

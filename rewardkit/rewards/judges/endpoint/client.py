@@ -509,7 +509,12 @@ class EndpointClient:
         self._pending = 0
 
     async def complete(
-        self, body: Mapping[str, Any], deadline: float, account: Account | None = None, judge: Hashable = None
+        self,
+        body: Mapping[str, Any],
+        deadline: float,
+        account: Account | None = None,
+        judge: Hashable = None,
+        share: float = _SHARE_OF_ONE,
     ) -> Reply:
         """Send one request, with retries, and return the reply.
 
@@ -518,6 +523,7 @@ class EndpointClient:
             deadline: seconds for all attempts, counted from the time at which the limits allow the first attempt.
             account: the account that counts each request sent; None for no budget.
             judge: a key for the judge. Requests with the same key must differ only in their messages.
+            share: the maximum fraction of the deadline for one attempt.
 
         Raises:
             NoVerdict: the endpoint refuses this request.
@@ -531,7 +537,7 @@ class EndpointClient:
                 await self._rates.turn(body)
                 if status.stopped is not None:  # by another request, while this one waited
                     raise status.stopped
-                return await self._with_retries(body, deadline, account, status)
+                return await self._with_retries(body, deadline, account, status, share)
         finally:
             self._pending -= 1
             if not self._pending:  # the cause may be fixed before the next batch
@@ -542,7 +548,7 @@ class EndpointClient:
         await self._sender.close()
 
     async def _with_retries(
-        self, body: Mapping[str, Any], deadline: float, account: Account | None, standing: EndpointStatus
+        self, body: Mapping[str, Any], deadline: float, account: Account | None, standing: EndpointStatus, share: float
     ) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception_type, stop_before_delay
 
@@ -555,7 +561,7 @@ class EndpointClient:
         async def attempt() -> Reply:
             if retrying.statistics["attempt_number"] > 1:
                 await self._rates.turn(body, started + latest)
-            until = min(started + deadline, time.monotonic() + _SHARE_OF_ONE * deadline)
+            until = min(started + deadline, time.monotonic() + share * deadline)
             return await standing.reply(body, until, account)
 
         try:
