@@ -158,6 +158,8 @@ def _check(options: argparse.Namespace, scratch: Scratch) -> int:
 
 def _mutants_of(target: str, bound: BoundReward) -> str:
     """Return a report on the bugs in a reward's module that its correct and incorrect completions would catch."""
+    import inspect
+
     from rewardkit.check.mutants.mutants import mutants
     from rewardkit.check.mutants.notice import noticed
     from rewardkit.errors import RewardDefinitionError
@@ -165,8 +167,11 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
     from rewardkit.tree.scripts import loader_of
 
     source, name = split(target)
-    path = path_of(source)
-    loader = loader_of(load_module(source, name))
+    path, module = path_of(source), load_module(source, name)
+    function = getattr(module, bound.name, None)
+    if inspect.isfunction(function) and function.__module__ != module.__name__:  # the module imports its reward
+        path, module = path_of(inspect.getfile(function)), sys.modules[function.__module__]
+    loader = loader_of(module)
     text = path.read_text(encoding="utf-8") if loader is None else loader.source
     bugs = mutants(text, of=bound.name, path=str(path))
     with _progress(f"{bound.name} with {len(bugs)} bugs, one at a time", math.inf) as on_progress:

@@ -53,11 +53,50 @@ def test_wrong_answers_differ_from_the_right_one(value: str) -> None:
         ("TRUE", "<answer>TRUE</answer>", ("TRUE",), ["FALSE"]),
         ("Danube", "<answer>Danube</answer>", ("Danube",), ["Quartz", "Lisbon"]),
         ("1/2", r"\boxed{1/2}", ("1/2",), []),
-        (True, "<answer>True</answer>", (True,), []),
+        (True, "<answer>True</answer>", (True,), [False]),
+        ("incorrect", "It is incorrect.", ("incorrect",), ["correct"]),
+        ("5 km", "It is 5 km away.", ("5 km",), ["4 km"]),
+        ("$3.5 million", "It cost $3.5 million.", ("$3.5 million",), ["$2 million", "$2.5 million"]),
+        ([40, 60, 140, 160], "The box is [40, 60, 140, 160].", (), [[121, 181, 421, 481]]),
+        ([0.25, 0.5], "<answer>[0.25, 0.5]</answer>", (), [[0.125, 0.25]]),
+        ('["red", "blue"]', '["red", "blue"]', (), ['["window", "blue"]', '["red", "window"]']),
+        (
+            [{"name": "play", "args": {"n": 2}}],
+            '[{"name": "play", "args": {"n": 2}}]',
+            (),
+            [[{"name": "play", "args": {"n": n}}] for n in (27, 0)],
+        ),
+        (
+            {"style": "rule", "ground_truth": "No"},
+            "<answer>No</answer>",
+            (),
+            [{"style": "rule", "ground_truth": "Yes"}],
+        ),
+        (
+            {"ground_truth": {"target": ["Ada", "Lovelace"]}},
+            "It was Ada.",
+            (),
+            [{"ground_truth": {"target": [name]}} for name in ("Quartz", "Lisbon")],
+        ),
     ],
 )
 def test_values_of_other_kinds(value: Any, text: str, known: tuple[Any, ...], others: list[Any]) -> None:
     assert certain(value, text, *known) == others
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "known", "other", "wrong"),
+    [
+        ("yes", "<answer>yes</answer>", (), "no", "yes"),
+        ("3.5 million", "3.5 million", (), "2.5 million", "25 million"),
+        ([{"name": "play"}], 'Calls: [{"name": "play"}]', (), [], '[{"name": "play"}]'),
+    ],
+)
+def test_answers_that_are_wrong_for_another_gold(
+    value: Any, text: str, known: tuple[Any, ...], other: Any, wrong: str
+) -> None:
+    (gold,) = [gold for gold in made(value, text, *known) if gold.value == other]
+    assert gold.wrong == (wrong,)
 
 
 def test_a_mark_in_the_column_stays_around_the_other_value() -> None:

@@ -312,6 +312,18 @@ def test_a_file_that_only_imports_its_rewards(tmp_path: Path, kind: str) -> None
     assert [loaded.name for loaded in load(str(file))] == ["exact"]
 
 
+@pytest.mark.slow
+def test_bugs_are_inserted_where_an_imported_reward_is_defined(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "defined_beside.py").write_text(
+        "def exact(completions, answer, **kwargs):\n"
+        "    return [float(text == gold) for text, gold in zip(completions, answer)]\n"
+    )
+    file = tmp_path / "imports_for_bugs.py"
+    file.write_text('from defined_beside import exact\nEXAMPLES = [{"answer": "42"}]\nGOOD = ["42"]\nBAD = ["41"]\n')
+    assert main(["check", str(file), "--laws", "total", "--mutants", "--budget", "5"]) == 0
+    assert re.search(r"exact: [1-9]\d* mutants", capsys.readouterr().out)
+
+
 def test_a_file_with_rewards_leaves_out_the_imported_ones(tmp_path: Path) -> None:
     (tmp_path / "lengths_beside.py").write_text(
         "def size(completions, **kwargs):\n    return [0.0 for _ in completions]\n"

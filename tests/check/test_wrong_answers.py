@@ -143,6 +143,10 @@ def test_each_kind_of_gold_answer_has_its_own_wrong_answers(gold: str, kind: str
     assert kinds(gold)[kind] == text
 
 
+def test_codes_may_be_written_without_their_point() -> None:
+    assert "without its decimal point" not in kinds("E11.9")
+
+
 def test_the_numbers_of_a_list_are_no_answers() -> None:
     for numbers in ("(1) ", "(2) "), ("1. ", "2. "), ("1) ", "2) "):
         wrong = kinds("\n".join(f"{number}{name} has 3" for number, name in zip(numbers, ("Ann", "Bob"), strict=True)))

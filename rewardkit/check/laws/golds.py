@@ -7,10 +7,11 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from rewardkit.batch.score import Outcome
-from rewardkit.check.completion.parsed_completion import ANSWERS, as_number, replaced
+from rewardkit.check.completion.parsed_completion import ANSWERS, as_number, atoms_of, parsed_json, replaced
 from rewardkit.check.completion.tag_violations import misspelled
 from rewardkit.check.findings import COMPARE, Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, misread_chat, needs_good, shortest
@@ -20,11 +21,12 @@ from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import covered, tells_apart
 from rewardkit.check.variants.broken_texts import blocks_of
+from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.check.variants.episodes.wrong_calls import changeable_calls, wrong_calls
 from rewardkit.check.variants.own_texts import reacts
 from rewardkit.check.variants.wild_texts import TEXTS
 from rewardkit.check.variants.wrong_answers import OTHER_TEXT, Wrong, other_value, plain, with_leaf
-from rewardkit.errors import shorten
+from rewardkit.errors import RewardKitError, shorten
 from rewardkit.progress.schedule import weight_bounds
 from rewardkit.text.json_text import Path, path_text
 from rewardkit.tree.algebra import summands
@@ -261,7 +263,8 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
 
     The answer in a correct completion is replaced with an answer that is certainly incorrect: a distant number, NaN, a
     prefix, another option, another example's gold answer, or one of `distractors=`. The law applies only to rewards
-    that were observed to judge answers.
+    that were observed to judge answers. Tool calls are also tried with an empty column: then no call is correct,
+    but this is a lead unless an example has an empty column.
     """
     violations: dict[str, Finding] = {}
     for right in judged(subject):
@@ -277,6 +280,16 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
                     f"an incorrect tool call scores {score.value:.6g}, and the correct one scores {right.value:.6g}"
                 )
                 violations.setdefault("call", finding(subject, trial, score, message, correct=right.completion))
+        for trial in _calls_when_none_is_expected(subject, right):
+            score = subject.see([trial])[0]
+            message = (
+                f"with an empty list of calls in the column, calls score {score.value:.6g}, and no call scores less"
+            )
+            columns = trial.columns or {}
+            is_seen = any(
+                example.columns.get(name) == columns[name] for name in columns for example in subject.examples
+            )
+            violations.setdefault("no call", finding(subject, trial, score, message, lead=not is_seen))
         if not right.judges:
             continue
         yield None
@@ -296,6 +309,30 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
         if len(violations) >= _MOST:
             break
     yield from list(violations.values())[:_MOST]
+
+
+def _calls_when_none_is_expected(subject: RewardUnderTest, right: Judged) -> Iterator[Trial]:
+    """Yield the correct completion with an empty list in the column of its calls, if a sentence scores lower there."""
+    if not has_calls(right.completion) and "tool_call" not in right.anatomy.text:
+        return
+    words = set(re.findall(r"\w+", json.dumps(right.completion, ensure_ascii=False)))
+    for name in sorted(subject.columns_read):
+        value = subject.examples[right.example].columns.get(name)
+        calls = parsed_json(value) if isinstance(value, str) else value
+        # A list of messages or available tools has other words.
+        if (
+            not isinstance(calls, list)
+            or not calls
+            or not words.issuperset(re.findall(r"\w+", " ".join(atoms_of(calls))))
+        ):
+            continue
+        columns = {name: "[]" if isinstance(value, str) else []}
+        idle = Trial(subject.formed("No function fits this request."), right.example, columns)
+        calling = replace(right.as_given, columns=columns)
+        with suppress(RewardKitError):  # the annotation does not allow an empty list
+            scores = subject.see([calling, idle])
+            if right.paid(scores[0]) and scores[1].scored and not right.paid(scores[1]):
+                yield calling
 
 
 def _scores_of(subject: RewardUnderTest, right: Judged, texts: list[tuple[str, str]], kind: str) -> list[TrialResult]:

@@ -145,7 +145,9 @@ def _certainly_wrong(anatomy: ParsedCompletion, other_golds: list[str]) -> list[
     keeps_sign = all(re.match(r"\s?%", anatomy.text[place.end :]) for place in anatomy.places)
     may_be_share = "%" in anatomy.text and not keeps_sign
     wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if may_be_share else value, other_golds)
-    wrong = [answer for answer in wrong if not any(equal(answer.text, alias) for alias in anatomy.aliases)]
+    # `wrong` already differs from the gold answer, also in its decimal point, which `equal` ignores.
+    other_aliases = [alias for alias in anatomy.aliases if alias.lower() != anatomy.gold.lower()]
+    wrong = [answer for answer in wrong if not any(equal(answer.text, alias) for alias in other_aliases)]
     rest = replaced(anatomy.region.of(anatomy.text), [(anatomy.in_region, "")]) if anatomy.marked else ""
     # If more than the gold answer is marked, such as a formula, the rest alone may be right.
     return [answer for answer in wrong if not (plain(rest) and answer.family in ("empty", "placeholder"))]

@@ -1,8 +1,8 @@
 r"""Other golds: more values that a gold column may have, with correct and incorrect answers for each.
 
 For ``answer="42"``, these include ``"0"`` and ``"7"``, which rows like the examples certainly have, and ``"-305"`` or
-``"0.25"``, which they may have. For ``"B"``, they are the other letters, and for ``{"qty": 3}``, objects with other
-values of the same types.
+``"0.25"``, which they may have. For ``"B"``, they are the other letters, and for ``{"qty": 3}`` and ``[{"qty": 3}]``,
+documents with other values of the same types. In ``{"style": "rule", "ground_truth": "42"}``, only the answer changes.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, parsed_json
-from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
+from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, likelihood, parsed_json
+from rewardkit.check.variants.wrong_answers import leaves, opposite_of, other_value, with_leaf
+from rewardkit.text.json_text import Path
 
 # Zero, one and several digits, with zeros inside and at the end, which faulty patterns cut.
 _INTEGERS = (0, 1, 7, 10, 100, 305, 1000, 20250)
 _BEYOND = ("-7", "-305", "12000000")
 _DECIMALS = ("0.25", "-2.5")
 _TINY = ("1.6e-19",)
-_WORDS = ("yes", "no"), ("true", "false"), ("positive", "negative")
+_QUANTITY = re.compile(r"([$€£]?)(\d[\d,]*(?:\.\d+)?)( [^\W\d_]+\.?)")
+"""A number before a word: ``3.5 million``, ``5 km``."""
+_CHOSEN = frozenset(("name", "function", "tool", "type", "kind", "id"))
+"""Keys in a document whose values are often limited to a list that the reward knows, such as the names of tools."""
 _ORDINARY = ("Quartz", "Lisbon")
 _SPECIAL = ("C++", "f(x)", "3.5 [draft]")
 """Strings that do not match themselves if they are used as patterns."""
@@ -63,10 +67,20 @@ def other_golds(
     """
     value, written = anatomy.value, anatomy.gold.strip()
     document = _document(value)
-    if document is not None:
-        if parsed_json(written) == document:
-            for changed in _documents(document):
-                yield Gold(json.dumps(changed) if isinstance(value, str) else changed, json.dumps(changed))
+    if document is not None and parsed_json(written) == document:
+        for changed, certain in _documents(document):
+            wrong = () if changed else (written,)  # calls where none is expected
+            cell = json.dumps(changed) if isinstance(value, str) else changed
+            yield Gold(cell, json.dumps(changed), wrong, certain)
+        return
+    if isinstance(document, dict):
+        path = _path_of(document, written)
+        if path is not None:
+            entries = [_entry(_document(other), path) for other in column_values]
+            inner = replace(anatomy, value=_entry(document, path))
+            for gold in other_golds(inner, entries, in_patterns=in_patterns, stripped=stripped):
+                changed = with_leaf(document, path, gold.value)
+                yield replace(gold, value=json.dumps(changed) if isinstance(value, str) else changed)
         return
     for gold in _answers(anatomy, column_values, in_patterns, stripped):
         cell = _cell(value, written, gold.value)
@@ -77,7 +91,7 @@ def other_golds(
 def _cell(value: Any, written: str, other: str) -> Any:
     """Return the cell `value` with `other` in place of `written`, or None if this is impossible."""
     if isinstance(value, bool):
-        return None
+        return not value if opposite_of(written) == other else None
     if isinstance(value, int) and re.fullmatch(r"[A-Z]", written):
         return ord(other) - ord("A")
     if isinstance(value, (int, float)):
@@ -120,6 +134,8 @@ def _answers(
         for code in range(ord("A"), ord(max(letters)) + 1):
             if chr(code) != written:
                 yield Gold(chr(code), chr(code))
+    elif quantity := _QUANTITY.fullmatch(written):
+        yield from _quantities(*quantity.groups())
     elif written.isalpha() or " " in written:
         yield from _texts(anatomy, column_values, in_patterns, stripped)
 
@@ -161,12 +177,9 @@ def _texts(
     anatomy: ParsedCompletion, column_values: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
 ) -> Iterator[Gold]:
     written = anatomy.gold.strip()
-    for pair in _WORDS:
-        if written.lower() in pair:
-            other = pair[1 - pair.index(written.lower())]
-            opposite = other.upper() if written.isupper() else other.capitalize() if written[:1].isupper() else other
-            yield Gold(opposite, opposite)
-            return
+    if opposite := opposite_of(written):
+        yield Gold(opposite, opposite, (written,))
+        return
     yield from (Gold(word, word) for word in _ORDINARY if word.lower() != written.lower())
     if in_patterns:
         yield from (Gold(text, text, ("C", "fx")[:1]) for text in _SPECIAL)
@@ -178,17 +191,57 @@ def _texts(
         yield from (Gold(right, right, (wrong,), certain=False) for right, wrong in _SCRIPTS)
 
 
-def _documents(document: Any) -> Iterator[Any]:
-    """Yield documents with one value replaced by a different value of its type, or by the false one, such as 0."""
-    for path, value in [*leaves(document)][:_MOST_LEAVES]:
-        yield with_leaf(document, path, other_value(value))
-        nothing = type(value)() if isinstance(value, (bool, int, float)) else None
-        if nothing is not None and nothing != value:
-            yield with_leaf(document, path, nothing)
+def _quantities(currency: str, number: str, unit: str) -> Iterator[Gold]:
+    """Yield another whole number with the same word, and another decimal number if `number` is one."""
+    count = int(float(number.replace(",", "")))
+    numerals = {str(count - 1 if count > 1 else count + 1): "20250"}
+    # A reward that removes all punctuation, as for SQuAD, suits columns without decimal numbers.
+    numerals |= {"2.5": "25"} if "." in number else {}
+    for numeral, wrong in numerals.items():
+        yield Gold(f"{currency}{numeral}{unit}", f"{currency}{numeral}{unit}", (f"{currency}{wrong}{unit}",))
+
+
+def _documents(document: Any) -> Iterator[tuple[Any, bool]]:
+    """Yield documents with one other value, and whether rows certainly have such documents.
+
+    The value has the same type, or is the false one, such as 0. Numbers in a list, such as the corners of a box, all
+    change, so that their order stays. A list may also be empty.
+    """
+    numbers = [item for item in document if type(item) in (int, float)] if isinstance(document, list) else []
+    if numbers and len(numbers) == len(document):
+        is_share = all(0 <= number <= 1 for number in numbers) and any(number % 1 for number in numbers)
+        yield [number / 2 if is_share else number * 3 + 1 for number in numbers], True
+    else:
+        for path, value in [*leaves(document)][:_MOST_LEAVES]:
+            yield with_leaf(document, path, other_value(value)), path[-1] not in _CHOSEN
+            nothing = type(value)() if isinstance(value, (bool, int, float)) else None
+            if nothing is not None and nothing != value:
+                yield with_leaf(document, path, nothing), True
+    if isinstance(document, list):
+        yield [], False
 
 
 def _document(value: Any) -> Any:
-    """Return an object with at least one key, given as an object or as JSON text, or None for everything else."""
-    if isinstance(value, str) and value.lstrip()[:1] == "{":
+    """Return an object or list with at least one item, also if it is JSON text, or None for everything else."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         value = parsed_json(value)
-    return value if isinstance(value, dict) and value else None
+    return value if isinstance(value, (dict, list)) and value else None
+
+
+def _path_of(document: dict[str, Any], written: str) -> Path | None:
+    """Return the path of the answer in nested objects, or None if no value is the answer."""
+    for key, value in sorted(document.items(), key=lambda item: likelihood(str(item[0]))):
+        if isinstance(value, dict):
+            path = _path_of(value, written)
+            if path is not None:
+                return (key, *path)
+        elif (cell := _cell(value, written, written)) == value or (isinstance(value, list) and cell):
+            return (key,)
+    return None
+
+
+def _entry(document: Any, path: Path) -> Any:
+    """Return the value at `path`, or None if there is none."""
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document

@@ -81,12 +81,11 @@ def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> l
 def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wrong]:
     number = as_number(gold)
     items = _items(gold, value)
-    lowered = gold.lower()
-    opposite = next((b if lowered == a else a for a, b in _TWO_WAYS if lowered in (a, b)), None)
+    opposite = opposite_of(gold)
     if number is not None:
         yield from _wrong_numbers(gold, number, value)
-    elif opposite is not None:
-        yield Wrong(_cased(opposite, gold), "wrong", "the opposite", honest=True)
+    elif opposite:
+        yield Wrong(opposite, "wrong", "the opposite", honest=True)
     elif re.fullmatch(r"\[\d{1,3}\]", gold):  # a citation
         cited = int(gold[1:-1])
         yield from (Wrong(f"[{cited + more}]", "wrong", "another number", honest=True) for more in (1, 97))
@@ -232,7 +231,8 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
     for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
         other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
         yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
-    pointless = re.sub(r"(?<![\d.])([1-9]\d*)\.(\d+)(?![\d.])", r"\1\2", gold, count=1)
+    # In a code such as "E11.9", the point may be left out.
+    pointless = re.sub(r"(?<![\w.])([1-9]\d*)\.(\d+)(?![\d.])", r"\1\2", gold, count=1)
     if pointless != gold and re.search(r"[A-Za-z]", gold):
         yield Wrong(pointless, "disguise", _POINTLESS)
     # A text in quotation marks, as in a query.
@@ -403,6 +403,15 @@ def _items(gold: str, value: Any) -> list[str] | None:
     if re.fullmatch(r"[^,;\n]{1,30}(?:[,;] ?[^,;\n]{1,30})+", gold) and as_number(gold) is None:
         return [part.strip() for part in re.split(r"[,;]", gold)]
     return None
+
+
+def opposite_of(answer: str) -> str:
+    """Return the other one of two answers such as "yes" and "no", in the same case, or "" for other answers."""
+    lowered = answer.lower()
+    other = next(
+        (second if lowered == first else first for first, second in _TWO_WAYS if lowered in (first, second)), ""
+    )
+    return _cased(other, answer)
 
 
 def _cased(word: str, like: str) -> str:

@@ -392,3 +392,42 @@ def test_a_percent_sign_behind_the_number() -> None:
     good, bad = ["Answer: 12.5%", "Answer: 3.6%"], ["Answer: 11%", "Answer: 4.5%"]
     findings = broken(scales, "gold_above_perturbed_gold", examples=rows, good=good, bad=bad)
     assert any("power of ten" in finding.why and finding.completion == "Answer: 1250%" for finding in findings)
+
+
+CALL = re.compile(r"<tool_call>(.*?)</tool_call>")
+
+
+def calls_in_order(completions: list[str], calls: list[list[str]], **kwargs: Any) -> list[float]:
+    """A completion without calls is always wrong, and no expected call is always made."""
+    made_calls = [CALL.findall(text) for text in completions]
+    return [float(bool(made) and made[: len(row)] == row) for made, row in zip(made_calls, calls, strict=True)]
+
+
+def same_calls(completions: list[str], calls: list[list[str]], **kwargs: Any) -> list[float]:
+    return [float(CALL.findall(text) == row) for text, row in zip(completions, calls, strict=True)]
+
+
+@pytest.mark.parametrize("has_idle_row", [False, True])
+def test_calls_when_none_is_expected(has_idle_row: bool) -> None:
+    rows = [{"calls": [f"play({title})"]} for title in ("Blue", "Morning")] + [{"calls": []}] * has_idle_row
+    good = [f"<tool_call>{row['calls'][0]}</tool_call>" if row["calls"] else "No, thanks." for row in rows]
+    law = "gold_above_perturbed_gold"
+    report = check_reward(calls_in_order, examples=rows, good=good, laws=[law])
+    (fault,) = report.findings if has_idle_row else report.leads
+    assert "with an empty list of calls in the column, calls score 1" in fault.why
+    assert fault.columns == {"calls": []}
+    report = check_reward(same_calls, examples=rows, good=good, laws=[law])
+    assert (report.findings, report.leads) == ([], [])
+
+
+def test_a_quantity_among_several_correct_answers_keeps_its_decimal_point() -> None:
+    @rk.reward
+    def normalized(completion: str, targets: list[str]) -> float:
+        """Remove all punctuation, as for SQuAD."""
+        return float(any(re.sub(r"\W", "", target) == re.sub(r"\W", "", completion) for target in targets))
+
+    rows = [{"targets": ["3.5 million", "three and a half million"]}, {"targets": ["Quito"]}]
+    (fault,) = broken(
+        normalized, "gold_above_perturbed_gold", examples=rows, good=["3.5 million", "Quito"], bad=["No.", "No."]
+    )
+    assert fault.completion == "35 million"
