@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.check.check import subject_of
 from rewardkit.check.laws import Law
 from rewardkit.check.laws.base import Skip
 from rewardkit.check.reward_under_test.trials import Trial
-from rewardkit.check.run.isolation import can_isolate
+from rewardkit.check.run.execution import _loss_finding
+from rewardkit.check.run.isolation import Lost, can_isolate
+from rewardkit.check.run.output import Output
 from rewardkit.check.variants.wild_texts import TEXTS
 from rewardkit.testing import Declarations, check_reward
 from tests.check.clock import Clock, check_goes_by
@@ -196,6 +199,24 @@ def test_only_the_completions_that_hang_lose_their_scores() -> None:
     assert (found.completion, found.law) == ("word0", "time_linear")
     assert "as did 1 more" in found.why
     assert report["batch"].reason == "[0.1, 0.3, 0.2]"
+
+
+@forks
+def test_a_completion_whose_calls_hang_is_shown_as_given() -> None:
+    def sell(item: str) -> None:
+        """Sell an item.
+
+        Args:
+            item: its name.
+        """
+        for_ever()
+
+    good = [[{"calls": [("sell", {"item": "rice"})], "answer": "42"}]]
+    declared = Declarations(tools=[sell])
+    checked = subject_of(number, [{"answer": "42"}], good=good, declarations=declared)
+    trial = Trial(checked.examples[0].good[0])
+    fault = _loss_finding(checked, trial, Lost((trial,), "took more than 1 s"), 0.2, Output())
+    assert (fault.law, fault.completion) == ("time_linear", trial.completion)
 
 
 @pytest.mark.slow

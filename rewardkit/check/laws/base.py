@@ -268,7 +268,6 @@ def finding(
     advice: str = "",
     family: str = "",
     matters: str = "",
-    play: bool = True,
     **more: Any,
 ) -> Finding:
     """Return a `Finding` about one trial, in the form that the report shows.
@@ -283,7 +282,6 @@ def finding(
         advice: the next step, if it is more specific than the advice for the law and the family.
         family: the exploit's family.
         matters: the reason why the fault matters, if it differs from the law's reason.
-        play: whether to run the completion's calls and show their real results.
         more: other attributes of the finding.
     """
     broken = law or subject.law
@@ -291,7 +289,7 @@ def finding(
     columns = {**example.shown, **(trial.columns or {})}
     if more.get("correct") is not None:
         more["correct_score"] = subject.see([Trial(more["correct"], trial.example)])[0].score
-    if play and stage.real:  # the real results of its calls
+    if stage.real:  # the real results of its calls
         completion, _ = stage.played(completion, columns)
     trace = "" if score is None else score.trace
     chat = not isinstance(completion, str) or isinstance(columns.get("prompt"), (list, tuple))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
 import time
@@ -15,7 +16,7 @@ from rewardkit.check.findings import Finding, Law, LawOutcome, LawResult
 from rewardkit.check.laws import find
 from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding
 from rewardkit.check.reward_under_test.judgment import rejects
-from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
+from rewardkit.check.reward_under_test.reward_under_test import NOWHERE, OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.reward_under_test.whole import detect_scope
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
@@ -258,12 +259,14 @@ def _loss_finding(subject: RewardUnderTest, trial: Trial, lost: Lost, patience: 
         else "A completion that ends the process also ends the run, and all unsaved work is lost."
     )
     law = find(_OF_TIME if lost.hung else "total")
-    make = partial(finding, subject, trial, None, f"scoring {lost.reason}", law=law, matters=matters)
+    make = partial(finding, trial=trial, score=None, why=f"scoring {lost.reason}", law=law, matters=matters)
     if subject.stage.real:
-        for message in run_in_child(lambda send: send(make()), Note(), patience, patience, output.hear):
+        for message in run_in_child(lambda send: send(make(subject)), Note(), patience, patience, output.hear):
             if isinstance(message, Finding):
                 return message
-    return make(play=False)
+    without_stage = copy.copy(subject)
+    without_stage.stage = NOWHERE
+    return replace(make(without_stage), environment=subject.stage.name)
 
 
 def _culprits(
