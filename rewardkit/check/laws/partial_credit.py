@@ -209,7 +209,9 @@ def correctness_outweighs_length(subject: RewardUnderTest, right: Judged) -> Ite
         base=right.as_given,
     )
     before, after = subject.see([start, end])
-    if after.scored and before.scored and after.value < before.value:  # the penalty has no limit
+    lowest = min(score.value for _, score in right.honest if score.scored)
+    # The penalty has no limit. Similarity only falls to the score of an unrelated text.
+    if after.scored and before.scored and after.value < min(before.value, 2 * lowest - right.value):
         message = f"a correct completion with {_SIZES[-1]} more words scores {{score}}, but an incorrect one {{base}}"
         yield Variant(end, message, "no less", short)
 

@@ -347,7 +347,7 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
             yield _Change((_kind(elements), "removed"), right, texts[1 + index], f"without {label}", certain)
         elif counts[index]:
             yield from _cut_or_repeated(subject, right, elements, index, certain)
-            yield from _contradicted(subject, right, elements, index)
+            yield from _contradicted(subject, right, elements, index, certain)
     if count > 1 and all(removal_paid) and not any(change_paid) and elements.kind in ("item", "line", "bullet", "call"):
         alone = [elements.only(index) for index in range(count)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in alone])):
@@ -410,7 +410,9 @@ def _cut_or_repeated(
             break
 
 
-def _contradicted(subject: RewardUnderTest, right: Judged, elements: Elements, index: int) -> Iterator[_Change]:
+def _contradicted(
+    subject: RewardUnderTest, right: Judged, elements: Elements, index: int, certain: bool
+) -> Iterator[_Change]:
     """Yield another statement about the same thing, if it costs nothing before and after the correct one."""
     if elements.kind not in ("line", "bullet", "field"):
         return
@@ -425,7 +427,7 @@ def _contradicted(subject: RewardUnderTest, right: Judged, elements: Elements, i
     last = f"{elements.text[: line.end]}\n{contrary}{elements.text[line.end :]}"
     if all(right.paid(score) for score in subject.see([right.trial(first), right.trial(last)])):
         why = f"with {shorten(contrary)} beside {shorten(line.of(elements.text))}"
-        yield _Change((_kind(elements), "contradicted"), right, last, why, True)
+        yield _Change((_kind(elements), "contradicted"), right, last, why, certain)
 
 
 def _moved_or_added(
