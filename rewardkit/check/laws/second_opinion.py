@@ -20,8 +20,6 @@ _READY = {
     "json_match": "json_match", "tool_calls": "tool_calls", "set_match": "sequence",
 }  # fmt: skip
 """The modules of the ready rewards, the most lenient last, by name."""
-_MOST = 3
-"""The maximum number of leads. Arbitrary: a person looks at a few."""
 _SHORT = 30
 """The maximum length of a gold answer to write in other notations. Arbitrary: longer texts are copied as they are."""
 _UNITS = ("$", "€", "£", "*", "{")
@@ -48,8 +46,9 @@ def ready_rewards_agree(subject: RewardUnderTest) -> Iterator[Finding | None]:
     if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
         raise Skip("the reward is made of ready rewards")
     rights = [right for right in judged(subject) if right.judges and right.anatomy.gold]
-    count = 0
-    described: set[str] = set()
+    # One lead for the gold answers that the reward refuses, and one for the incorrect answers that it accepts.
+    kinds: dict[bool, list[str]] = {}
+    leads: dict[bool, tuple[Judged, Trial, TrialResult, str]] = {}
     for name, ready in _references(subject, rights):
         yield None
         for right in rights:
@@ -57,16 +56,15 @@ def ready_rewards_agree(subject: RewardUnderTest) -> Iterator[Finding | None]:
                 score, (other,) = subject.see([trial])[0], ready.see([trial])
                 verdicts = _verdict(right, score), _ready_verdict(other)
                 # A strict ready reward may refuse other notations, and a lenient one may accept more.
-                if verdicts != (not is_gold, is_gold) or kind in described:
-                    continue
-                described.add(kind)
-                count += 1
-                message = (
-                    f"{kind} scores {score.value:.6g}, but rk.{name}({right.anatomy.column!r}) gives {other.value:.6g}"
-                )
-                yield finding(subject, trial, score, message, correct=right.completion, lead=True)
-                if count == _MOST:
-                    return
+                if verdicts == (not is_gold, is_gold) and kind not in kinds.setdefault(is_gold, []):
+                    kinds[is_gold].append(kind)
+                    reference = f"rk.{name}({right.anatomy.column!r}) gives {other.value:.6g}"
+                    message = f"{kind} scores {score.value:.6g}, but {reference}"
+                    leads.setdefault(is_gold, (right, trial, score, message))
+    for is_gold, (right, trial, score, message) in leads.items():
+        rest = kinds[is_gold][1:4]
+        more = f". The same holds for {', '.join(rest)}" if rest else ""
+        yield finding(subject, trial, score, message + more, correct=right.completion, lead=True)
 
 
 def _references(subject: RewardUnderTest, rights: list[Judged]) -> Iterator[tuple[str, RewardUnderTest]]:
