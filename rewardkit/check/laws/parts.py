@@ -81,7 +81,8 @@ def _near_miss_texts(part: Part, graded: bool) -> Iterator[str]:
     """
     text = part.text
     if part.kind == "word":
-        yield from (f"un{text}", f"{text}xyz", f"xyz{text}")
+        # "unthe" is no word that a model writes.
+        yield from (f"un{text}", f"{text}xyz", f"xyz{text}") if len(text) > 3 else ()
         # Half of a shorter word cannot be recognized.
         if len(text) > 6:
             yield text[: len(text) // 2]

@@ -394,6 +394,8 @@ def _values_of(subject: RewardUnderTest, column: str) -> list[object]:
     if len(values) == 1 and _is_flag(values):
         opposite = {"True": "False", "False": "True", "true": "false", "false": "true"}
         values.append(opposite[str(values[0])])
+    # One completion may be correct for all rows, but hardly for a list from its end to its start.
+    values[2:2] = [value[::-1] for value in values[:1] if isinstance(value, list)]
     # Arbitrary limit: each value is tried with many completions.
     return values[:4]
 
