@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.check.variants.wrong_answers import Wrong, equal, may_agree, plain, wrong_answers
+from rewardkit.check.variants.wrong_answers import (
+    Wrong,
+    equal,
+    may_agree,
+    other_options,
+    other_value,
+    plain,
+    wrong_answers,
+)
 
 NUMBERS = st.integers(-(10**9), 10**9).map(str) | st.decimals(-10_000, 10_000, places=3).map(str)
 TEXTS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=24)
@@ -189,3 +197,29 @@ def test_answers_that_a_lenient_reward_may_take_for_equal(one: str, other: str, 
 @given(st.text())
 def test_the_plain_form_is_its_own_plain_form(text: str) -> None:
     assert plain(plain(text)) == plain(text)
+
+
+def test_opposites_and_other_units() -> None:
+    assert {"Sales fell before 1930", "Sales rose after 1930"} <= {
+        one.text for one in wrong_answers("Sales rose before 1930")
+    }
+    assert {"5 m", "5 miles"} <= {one.text for one in wrong_answers("5 km")}
+    assert "3 h" not in {one.text for one in wrong_answers("3 hours")}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "chosen", "others"),
+    [
+        ("Is it spam, promotion, or neither?", ["spam"], ["promotion", "neither"]),
+        ("Possible: billing, shipping, and privacy. Reply now.", ["Billing", "privacy"], ["shipping"]),
+        ("Label (positive/negative/neutral):", ["positive"], ["negative", "neutral"]),
+        ("I like dogs.", ["cats"], []),
+    ],
+)
+def test_options_that_a_prompt_lists(prompt: str, chosen: list[str], others: list[str]) -> None:
+    assert other_options(prompt, chosen) == others
+
+
+def test_another_date_is_still_a_date() -> None:
+    assert other_value("2026-03-09T10:00:00+01:00") == "2030-03-09T15:00:00+01:00"
+    assert other_value("9:30") == "14:30"

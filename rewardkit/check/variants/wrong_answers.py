@@ -33,6 +33,19 @@ _OF_LENGTH = {
 """Two words of each length."""
 _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
 
+_OPPOSITES = (
+    ("increase", "decrease"), ("increased", "decreased"), ("rise", "fall"), ("rose", "fell"), ("higher", "lower"),
+    ("more", "less"), ("before", "after"), ("left", "right"), ("north", "south"), ("east", "west"), ("up", "down"),
+    ("buy", "sell"), ("profit", "loss"), ("gain", "loss"), ("above", "below"), ("always", "never"), ("with", "without"),
+    ("first", "last"), ("maximum", "minimum"), ("allowed", "forbidden"), ("open", "closed"), ("accept", "reject"),
+)  # fmt: skip
+"""Words that turn an answer into its opposite."""
+_RELATED_UNITS = (
+    ("km", "m", "cm", "mm", "miles"), ("kg", "g", "mg", "lb"), ("h", "min", "s", "hours", "minutes", "seconds", "days"),
+    ("GB", "MB", "KB"), ("kW", "W", "MW"), ("°C", "°F"), ("USD", "EUR", "GBP"),
+)  # fmt: skip
+"""Units of the same dimension, which are not the same."""
+
 _FREE = re.compile(r"(?i)reason|expla|comment|note|summary|title|descri|thought|rational|message|text|remark|caption")
 """Names of JSON keys whose texts are often free. A reward may accept any text there."""
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
@@ -118,6 +131,8 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
         if not re.search(r"(?i)\blimit\b", query):
             yield Wrong(f"{query} LIMIT 0", "superset", "the query without rows")
         yield Wrong(re.sub(r"(?i)(\bfrom\s+)\w+", r"\1no_such_table", query, count=1), "disguise", "another table")
+    for written, kind in (*_opposites(gold), *_other_units(gold)):
+        yield Wrong(written, "disguise", kind, honest=True)
     # "x < 3" becomes "x > 3".
     reversed_comparison = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if reversed_comparison != gold:
@@ -131,6 +146,25 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
     yield Wrong(" ", "empty", "a space")
     for placeholder in PLACEHOLDERS:
         yield Wrong(placeholder, "placeholder", "a placeholder")
+
+
+def _opposites(gold: str) -> Iterator[tuple[str, str]]:
+    """Yield a text of several words with one word turned into its opposite."""
+    for pair in _OPPOSITES if len(gold.split()) > 1 else ():
+        for word, other in (pair, pair[::-1]):
+            match = re.search(rf"(?i)\b{word}\b", gold)
+            if match is not None:
+                turned = f"{gold[: match.start()]}{_cased(other, match[0])}{gold[match.end() :]}"
+                yield turned, f"{other!r} instead of {word!r}"
+
+
+def _other_units(gold: str) -> Iterator[tuple[str, str]]:
+    """Yield a quantity with another unit of the same dimension."""
+    quantity = re.fullmatch(r"(-?[\d.,]+ ?)([A-Za-z°]+)", gold)
+    units = next((units for units in _RELATED_UNITS if quantity is not None and quantity[2] in units), ())
+    for unit in units:
+        if quantity is not None and unit.lower()[0] != quantity[2].lower()[0]:  # "h" and "hours" are the same
+            yield f"{quantity[1]}{unit}", "another unit"
 
 
 def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
