@@ -10,7 +10,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.check.reward_under_test.judgment import judged
 from rewardkit.check.variants.format_variants import FormatVariant, make_format_variants
-from tests.check.rewards import EXAMPLES, number, subject
+from tests.check.rewards import EXAMPLES, assert_held, broken, number, subject
 
 
 def worn(reward: Any, **options: Any) -> dict[str, FormatVariant]:
@@ -65,8 +65,9 @@ def said(*golds: str) -> dict[str, Any]:
 
 
 def test_line_breaks() -> None:
+    said_before = "<think>I have checked it once more and it holds.\n6 times 7</think><answer>42</answer>"
     found = worn(number, good=["<think>6 times 7</think><answer>42</answer>\n", "<think>3+4</think><answer>7</answer>"])
-    assert {name: dress.text for name, dress in found.items()} == {
+    assert {name: dress.text for name, dress in found.items() if not dress.control.startswith(said_before)} == {
         "with a line break in its thinking": "<think>6\ntimes 7</think><answer>42</answer>\n",
         "with its answer on a separate line": "<think>6 times 7</think><answer>\n42\n</answer>\n",
         "with Windows line ends": "<think>6 times 7</think><answer>42</answer>\r\n",
@@ -115,7 +116,7 @@ def test_years_and_small_numbers_have_no_comma(gold: str) -> None:
 
 def test_rk_exact_is_exact_by_contract() -> None:
     found = texts(rk.exact("answer", extract=rk.extract.tag("answer")), **said("2400", "18"))
-    assert set(found) == {"with its answer on a separate line"}
+    assert set(found) == {"with its answer on a separate line", "with doubts before its answer"}
 
 
 def test_units_with_exponents() -> None:
@@ -134,3 +135,144 @@ def test_articles() -> None:
     found = worn(without_articles, **rows)["with an article"]
     assert (found.text, found.control) == ("It is: The Danube", "It is: the Danube")
     assert "with an article" not in texts(number)
+
+
+LAW = "right_however_written"
+
+
+def in_reasoning(prompt: str) -> dict[str, Any]:
+    return {
+        "examples": [{"prompt": prompt, "answer": "2024-03-05"}, {"prompt": prompt, "answer": "2025-12-08"}],
+        "good": ["It is early in March.\nDate: 2024-03-05", "Ten days.\nDate: 2025-12-08"],
+        "bad": ["Date: 2024-03-06", "Date: 2025-12-07"],
+    }
+
+
+@rk.reward
+def first_date(completion: str, answer: str) -> float:
+    match = re.search(r"\d{4}-\d\d-\d\d", completion)
+    return float(match is not None and match[0] == answer)
+
+
+@rk.reward
+def last_date(completion: str, answer: str) -> float:
+    match = re.search(r"Date: (\d{4}-\d\d-\d\d)\Z", completion)
+    return float(match is not None and match[1] == answer)
+
+
+def test_wrong_answers_in_the_reasoning() -> None:
+    asked, forbidden = in_reasoning("Work it out step by step."), in_reasoning("Give no explanation.")
+    (fault,) = broken(first_date, LAW, **asked)
+    assert "with a wrong answer in its reasoning" in fault.why
+    assert_held(last_date, LAW, **asked)
+    assert_held(first_date, LAW, **forbidden)
+
+
+def fenced(number: int) -> Any:
+    @rk.reward
+    def output(completion: str, answer: str) -> float:
+        blocks = re.findall(r"```\w*\n(.*?)\n```", completion, re.DOTALL)
+        return float(bool(blocks) and blocks[number] == answer)
+
+    return output
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_fault"), [("The last code block is run.", True), ("Give one code block.", False)]
+)
+def test_drafts_before_the_last_block(prompt: str, is_fault: bool) -> None:
+    data: dict[str, Any] = {
+        "examples": [{"prompt": prompt, "answer": "print(42)"}, {"prompt": prompt, "answer": "print(7)"}],
+        "good": ["```\nprint(42)\n```", "```\nprint(7)\n```"],
+        "bad": ["```\nprint(41)\n```", "```\nprint(8)\n```"],
+    }
+    assert_held(fenced(-1), LAW, **data)
+    if is_fault:
+        assert any("with a draft before its last answer" in fault.why for fault in broken(fenced(0), LAW, **data))
+    else:
+        assert_held(fenced(0), LAW, **data)
+
+
+def test_code_in_the_thinking() -> None:
+    data: dict[str, Any] = {
+        "examples": [{"answer": "print(42)"}, {"answer": "print(7)"}],
+        "good": ["<think>6*7</think>\n```\nprint(42)\n```", "<think>3+4</think>\n```\nprint(7)\n```"],
+        "bad": ["<think>6*7</think>\n```\nprint(41)\n```", "<think>3+4</think>\n```\nprint(8)\n```"],
+    }
+    assert any("with code in its thinking" in fault.why for fault in broken(fenced(0), LAW, **data))
+    assert_held(fenced(-1), LAW, **data)
+
+
+def sentences(pattern: str) -> Any:
+    @rk.reward
+    def count(completion: str, sentences: int) -> float:
+        return float(len(re.findall(pattern, completion)) == sentences)
+
+    return count
+
+
+@pytest.mark.parametrize(
+    ("pattern", "prompt", "message"),
+    [
+        (r"\.", "Write exactly 2 sentences about it.", "with a decimal number"),
+        (r"[.!?](?=\s|\Z)", "Write exactly 2 sentences about it.", "with an abbreviation"),
+        (r"[.!?](?=\s|\Z)", "Write exactly 2 sentences, without abbreviations.", ""),
+        (r"(?<!Dr)(?<!U\.S)[.!?](?=\s|\Z)", "Write exactly 2 sentences about it.", ""),
+        (r"\.", "Write about it.", ""),
+    ],
+)
+def test_marks_in_counted_sentences(pattern: str, prompt: str, message: str) -> None:
+    data: dict[str, Any] = {
+        "examples": [{"prompt": prompt, "sentences": 2}],
+        "good": ["The hill is high. It has many trees."],
+        "bad": ["The hill is high."],
+    }
+    if message:
+        assert any(message in fault.why for fault in broken(sentences(pattern), LAW, **data))
+    else:
+        assert_held(sentences(pattern), LAW, **data)
+
+
+def test_layouts_of_json() -> None:
+    def same(completions: list[str], record: list[str], **kwargs: Any) -> list[float]:
+        return [float(text == gold) for text, gold in zip(completions, record, strict=True)]
+
+    good = ['{"a": 1, "b": "x"}', '{"a": 2, "b": "y"}']
+    data: dict[str, Any] = {"good": good, "bad": ['{"a": 3, "b": "x"}'] * 2}
+    data["examples"] = [{"prompt": "Give the JSON.", "record": gold} for gold in good]
+    assert any("with its JSON on several lines" in fault.why for fault in broken(same, LAW, **data))
+    data["examples"] = [{"prompt": "Give the JSON on one line.", "record": gold} for gold in good]
+    assert "with its JSON on several lines" not in texts(same, **data)
+
+
+def test_other_commands_for_fractions() -> None:
+    def same(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        return [float(text == f"\\boxed{{{gold}}}") for text, gold in zip(completions, answer, strict=True)]
+
+    golds = [r"\frac{1}{4}", r"\frac{3}{4}"]
+    data: dict[str, Any] = {
+        "examples": [{"prompt": "How much?", "answer": gold} for gold in golds],
+        "good": [f"\\boxed{{{gold}}}" for gold in golds],
+        "bad": [r"\boxed{2}"] * 2,
+    }
+    (fault,) = broken(same, LAW, **data)
+    assert fault.completion == r"\boxed{\dfrac{1}{4}}"
+    asked = {**data, "examples": [{**row, "prompt": r"Write \frac{a}{b}."} for row in data["examples"]]}
+    assert_held(same, LAW, **asked)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "has_comma"),
+    [
+        ("How many people are there?", True),
+        ("In what year did they count?", False),
+        ("How many people are there? Use plain digits.", False),
+        ("How many people are there, with or without a comma?", True),
+        ("How many? Use no thousands separators.", False),
+        ("Give it.", False),
+    ],
+)
+def test_commas_in_counts_and_years(prompt: str, has_comma: bool) -> None:
+    data = said("1240", "18")
+    data["examples"] = [{**row, "prompt": prompt} for row in data["examples"]]
+    assert ("with a comma in its number" in texts(numeric, **data)) == has_comma

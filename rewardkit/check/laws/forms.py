@@ -18,6 +18,7 @@ from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import anatomies, given, has_parts, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
+from rewardkit.check.variants.allowed_variants import make_allowed_variants
 from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.check.variants.format_variants import DOTALL, FormatVariant, make_format_variants
 from rewardkit.errors import CoercionError, RewardKitError
@@ -136,16 +137,22 @@ def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
     arbitrary format.
 
     Correct completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
-    endings, after an opening tag in the prompt, and with the answer without the gold answer's comma or unit.
+    endings, after an opening tag in the prompt, and with the answer without the gold answer's comma or unit. They are
+    also tried in what the columns and the rules of the task allow: another accepted answer, any order, or another form.
     """
     reported_names: set[str] = set()
     for right in judged(subject):
-        for variant in make_format_variants(subject, right) if right.text_counts else ():
+        for variant in _variants(subject, right) if right.text_counts else ():
             violation = None if variant.name in reported_names else _paid_less(subject, right, variant)
             if violation is not None:
                 reported_names.add(variant.name)
                 yield violation
     yield from _only_on_one_line(subject)
+
+
+def _variants(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
+    yield from make_format_variants(subject, right)
+    yield from make_allowed_variants(subject, right)
 
 
 def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) -> Finding | None:
@@ -160,7 +167,8 @@ def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) 
         return None
     hint = f": {variant.hint}" if variant.hint and (variant.hint != DOTALL or subject.mined.has_dots) else ""
     message = f"a correct completion {variant.name} scores {score.value:.6g} instead of {right.value:.6g}{hint}"
-    return finding(subject, trial, score, message, unreachable=variant.unreachable, advice=_dot_advice(subject))
+    advice = variant.advice or _dot_advice(subject)
+    return finding(subject, trial, score, message, unreachable=variant.unreachable, advice=advice, lead=variant.lead)
 
 
 def _dot_advice(subject: RewardUnderTest) -> str:

@@ -35,6 +35,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import score_sweep
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.broken_texts import blocks_of
+from rewardkit.check.variants.format_variants import rules_of
 from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
 
 _SENTENCE = (
@@ -304,7 +305,7 @@ class Expression:
         span: the expression's span.
         numbers: the numbers in the expression.
         value: the expression's value.
-        target: the name of the column that contains the value.
+        target: the name of the column that contains the value, or "" if only the rules state it.
     """
 
     text: str
@@ -331,8 +332,11 @@ class Expression:
             yield expression[1:-1], value
 
 
-def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expression | None:
-    """Return the expression that a correct completion marks as its answer, or None if no column has its value."""
+def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any], rules: str = "") -> Expression | None:
+    """Return the expression that a correct completion marks as its answer.
+
+    It is None if neither a column nor the `rules` of the task have its value.
+    """
     if not anatomy.marked:
         return None
     body = anatomy.region.of(anatomy.text)
@@ -347,7 +351,8 @@ def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expr
     if not 2 <= len(numbers) <= _MOST_NUMBERS:
         return None
     target = next((name for name, cell in columns.items() if _is_number(cell) and Fraction(cell) == value), "")
-    if not target or not any(_numbers(cell) == sorted(numbers) for cell in columns.values()):
+    is_stated = value.denominator == 1 and re.search(rf"(?<![\d.]){value}(?![\d.]*\d)", rules) is not None
+    if not (target or is_stated) or not any(_numbers(cell) == sorted(numbers) for cell in columns.values()):
         return None
     start = anatomy.region.start + len(expression_text) - len(expression_text.lstrip())
     return Expression(anatomy.text, Span(start, start + len(expression_text.strip())), numbers, value, target)
@@ -499,7 +504,7 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
 
 @law(
     advice="Compare the value exactly, with fractions.Fraction or a tolerance of 1e-6",
-    skip="no correct completion is an expression of numbers whose value is in a column",
+    skip="no correct completion is an expression of numbers whose value is in a column or the prompt",
     applies=needs_good,
     per=judged,
 )
@@ -508,14 +513,41 @@ def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[V
     calculate anything.
 
     The numbers in a correct expression are combined into values near the target. They are also combined into fractions,
-    with the whole number below or above the fraction as the target.
+    with the whole number below or above the fraction as the target. ``8 / (3 - 8 / 3)``, which is 24 but not in floats,
+    must score as high as ``6 / (1 - 3 / 4)``.
     """
-    right_expression = expression_in(right.anatomy, subject.examples[right.example].columns) if right.judges else None
-    for expression, target in _near_misses(right_expression) if right_expression is not None else ():
-        assert right_expression is not None
-        completion = right.trial(right_expression.saying(expression)).completion
-        message = f"{expression} scores {{score}} for the target {target}"
-        yield Variant(Trial(completion, right.example, {right_expression.target: target}), message)
+    columns = subject.examples[right.example].columns
+    rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
+    right_expression = expression_in(right.anatomy, columns, rules) if right.judges else None
+    if right_expression is None:
+        return
+    for expression, target in _near_misses(right_expression):
+        if right_expression.target or target == right_expression.value:
+            message = f"{expression} scores {{score}} for the target {target}"
+            yield Variant(_saying(right, right_expression, expression, target), message)
+    numbers = next(name for name, cell in columns.items() if _numbers(cell) == sorted(right_expression.numbers))
+    if right_expression.target or right_expression.value == _IN_FLOATS[2]:
+        exact, inexact = (
+            _saying(right, right_expression, expression, _IN_FLOATS[2], {numbers: type(columns[numbers])(cards)})
+            for expression, cards in _IN_FLOATS[:2]
+        )
+        if right.paid(subject.see([exact])[0]):
+            message = (
+                f"{_IN_FLOATS[1][0]} scores {{score}} for the target {_IN_FLOATS[2]}: compare fractions, not floats"
+            )
+            yield Variant(inexact, message, "no less", exact)
+
+
+_IN_FLOATS = (("6 / (1 - 3 / 4)", (1, 3, 4, 6)), ("8 / (3 - 8 / 3)", (3, 3, 8, 8)), 24)
+"""Two expressions with their numbers, and their value. In floats, the first is exact, and the second is not."""
+
+
+def _saying(
+    right: Judged, right_expression: Expression, expression: str, target: int, more: Mapping[str, Any] | None = None
+) -> Trial:
+    """Return a trial of another expression, with `target` in the column with the target, and `more` columns."""
+    columns = {right_expression.target: target} if right_expression.target else {}
+    return Trial(right.saying(right_expression.saying(expression)), right.example, {**columns, **(more or {})} or None)
 
 
 def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:

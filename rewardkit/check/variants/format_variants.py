@@ -7,12 +7,16 @@ block.
 from __future__ import annotations
 
 import inspect
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 from rewardkit.batch.messages import prompt_text
 from rewardkit.check.completion.parsed_completion import ParsedCompletion, Span, as_number, replaced
+from rewardkit.check.examples import Example
+from rewardkit.check.exploits.documents import Document
 from rewardkit.check.reward_under_test.judgment import Judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 
@@ -24,6 +28,35 @@ _DOUBTS = "At first I am not sure, and I don't know. I cannot answer this yet, s
 _NUMERIC = frozenset(("float", "int", "Decimal", "Fraction", "isclose", "isdigit"))
 # "$42" and "42 apples": a number with one unit.
 _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(?:\.\d+)?)\s*[A-Za-z°²³/ ]{1,20}\s*")
+
+_REASONS = re.compile(
+    r"(?i)\b(?:step by step|reason\w*|think|explain|show your|work(?:ing)? (?:it )?out|describe how)\b"
+)
+_NO_REASONS = re.compile(
+    r"(?i)\b(?:no|not|without|don't)(?: \w+)? (?:reason\w*|think\w*|expla\w+|words?|text)\b|\bnothing else\b"
+)
+_LONGEST_WRONG = 40
+"""The maximum length of a wrong answer in the reasoning. Arbitrary: a longer one is not mentioned in a sentence."""
+_CODE = "I check it with code:\n```python\nprint(2 + 3)\n```"
+_JSON = 'The data would be {"a": 1, "b": [2, 3]}, I think.'
+_UNITS_OF_TEXT = re.compile(
+    r"(?i)\b(?:\d+|one|two|three|four|five|six|exactly|most|least|up to|than)\b[^.\n]{0,30}\b(?:sentence|word)s?\b"
+)
+"""Words of rules that limit the number of sentences or words."""
+_MARKS = (
+    ("a decimal number", "3.5", "345", "decimal|whole number|digit|numeral"),
+    ("an abbreviation", "like Dr. Lee", "like Doc Lee", "abbreviation|full stop|period"),
+    ("an initialism", "in the U.S. too", "in the USAA too", "abbreviation|full stop|period"),
+    ("an apostrophe", "Ann's", "Annas", "apostrophe|contraction"),
+)
+"""Words with a mark, the same words without it, and words of rules that forbid the mark."""
+_YEAR = re.compile(r"(?i)\b(?:what|which) year\b|\bwhen (?:did|was|were|is)\b|\bdates?\b|\byear (?:of|in which|when)\b")
+_COUNT = re.compile(r"(?i)\bhow (?:many|much)\b|\bnumber of\b|\bcount|\bcommas?\b|\bthousands\b")
+_NO_COMMA = re.compile(
+    r"(?i)(?<!or )\b(?:without|no)\b[^.\n]{0,30} (?:commas?|separators?)\b"
+    r"|\bdigits only\b|\b(?:only|plain)(?: \w+)? digits\b"
+)
+"""Words of rules that forbid commas in numbers."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +72,8 @@ class FormatVariant:
             whole score is a fault.
         partly: whether only a partial loss is a fault, because a total loss may be intended.
         unreachable: the reason that the given data's model does not write the variant, or "" if it does.
+        lead: whether a person must judge whether the variant is correct.
+        advice: the next step, or "" for the law's advice.
     """
 
     name: str
@@ -48,6 +83,8 @@ class FormatVariant:
     any_cost: bool = False
     partly: bool = False
     unreachable: str = ""
+    lead: bool = False
+    advice: str = ""
 
 
 def make_format_variants(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
@@ -60,11 +97,16 @@ def make_format_variants(subject: RewardUnderTest, right: Judged) -> Iterator[Fo
     yield from _prefilled(subject, right)
     yield from _trimmed(anatomy)
     yield from _with_more(subject, anatomy)
+    yield from _reasoned(subject, right)
+    yield from _drafted(subject, right)
+    yield from _with_marks(subject, right)
+    yield from _laid_out(subject, right)
     if not subject.columns_read and anatomy.text.strip().count("\n") > 1 and "\n\n" not in anatomy.text.strip():
         yield FormatVariant("with blank lines between its lines", anatomy.text.replace("\n", "\n\n"), partly=True)
     if right.judges and not any(binding.trusted for _, binding in subject.bindings):  # rk.exact is exact by contract
-        is_asked_for = any(re.search(r"(?i)\bunits?\b", text) for text in _rules(subject))
-        for variant in _other_numbers(anatomy, _reads_numbers(subject)):
+        is_asked_for = any(re.search(r"(?i)\bunits?\b", text) for text in rules_of(subject, subject.examples))
+        rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
+        for variant in _other_numbers(anatomy, _reads_numbers(subject), rules):
             if not (is_asked_for and variant.name == _NO_UNIT):
                 yield variant
         yield from _other_units(anatomy)
@@ -85,7 +127,7 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
     # A limit that the prompt or the docstring states is a rule of the task.
     stated = {
         int(number)
-        for text in _rules(subject)
+        for text in rules_of(subject, subject.examples)
         for number in re.findall(r"\d+", re.sub(r"(?<=\d)[ ,_](?=\d{3})", "", text))
     }
     if anatomy.marked:
@@ -100,9 +142,95 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
         yield FormatVariant("with a long remark before it", f"{many}\n{text}", f"{_REMARK}\n{text}", hint)
 
 
-def _rules(subject: RewardUnderTest) -> list[str]:
+def _reasoned(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
+    """Yield the completion with a wrong answer, code, or JSON in its reasoning, if its answer is at the end."""
+    anatomy, rules = right.anatomy, "\n".join(rules_of(subject, [subject.examples[right.example]]))
+    start = anatomy.thinking.body.start if anatomy.thinking is not None else 0
+    is_asked_for = anatomy.thinking is not None or (_REASONS.search(rules) and not _NO_REASONS.search(rules))
+    # "Date: 2024-03-05" in the last line.
+    last = rf"(?:^|\n)[A-Z][\w ]{{0,30}}: ?{re.escape(anatomy.gold)}\.?\s*\Z"
+    is_last = anatomy.gold and re.search(last, anatomy.text)
+    if not is_asked_for or not (anatomy.marked or is_last) or anatomy.only_thought:
+        return
+
+    def thinking(words: str) -> str:
+        return f"{anatomy.text[:start]}{words}\n{anatomy.text[start:].lstrip()}"
+
+    hint = "a part of the reasoning is read as the answer"
+    wrong = [answer.text for answer in right.wrong if answer.honest and 0 < len(answer.text.strip()) <= _LONGEST_WRONG]
+    for other in sorted(wrong, key=lambda text: _outline(text) != _outline(anatomy.gold))[:1] if right.judges else ():
+        words = f"At first I thought of {other}, but that does not hold."
+        yield FormatVariant(
+            "with a wrong answer in its reasoning", thinking(words), thinking(_REMARK), hint, any_cost=True
+        )
+    if anatomy.thinking is not None:
+        yield FormatVariant("with code in its thinking", thinking(_CODE), thinking(_REMARK), hint, any_cost=True)
+        yield FormatVariant("with JSON in its thinking", thinking(_JSON), thinking(_REMARK), hint, any_cost=True)
+
+
+def _outline(text: str) -> str:
+    """Return a text with 0 for each digit, and a for each letter."""
+    return re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "0", text))
+
+
+def _drafted(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
+    """Yield the completion with a wrong draft of its marked answer before it, if the rules say that the last counts."""
+    anatomy, (kind, _, tag) = right.anatomy, right.anatomy.region.kind.partition(" ")
+    rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
+    opening, name, closing = {
+        "tag": (f"<{tag}>", rf"<?{tag}>?(?: tag| block)?", f"</{tag}>"),
+        "box": ("\\boxed{", r"(?:\\f?box(?:ed)?(?:\{\})?|box(?:ed \w+)?)", "}"),
+        "fence": ("```\n", r"(?:(?:\w+ )?(?:code |fenced )?block|fence)", "\n```"),
+    }.get(kind, ("", "", ""))
+    if name and right.judges and re.search(rf"(?i)\b(?:the|a|its) last [`'\"]?{name}(?!\w)", rules):
+        start = anatomy.thinking.whole.end if anatomy.thinking is not None else 0
+        for wrong in [answer.text for answer in right.wrong if answer.honest][:1]:
+            body = replaced(anatomy.region.of(anatomy.text), [(anatomy.in_region, wrong)])
+            draft = f"First draft:\n{opening}{body}{closing}\nNow the final answer:\n"
+            text = f"{anatomy.text[:start]}{draft}{anatomy.text[start:].lstrip()}"
+            yield FormatVariant(
+                "with a draft before its last answer", text, hint="the rules say that the last one counts"
+            )
+
+
+def _with_marks(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
+    """Yield the completion with a mark such as a decimal point inside a word, if the task counts words or sentences.
+
+    The control has the same words without the mark.
+    """
+    text = right.anatomy.text
+    rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
+    start = right.anatomy.thinking.whole.end if right.anatomy.thinking is not None else 0
+    ends = [match.start() for match in re.finditer(r"(?<=[a-z])[.!?](?=\s|\Z)", text) if match.start() >= start]
+    for mark, words, plain, forbidden in _MARKS if _UNITS_OF_TEXT.search(rules) else ():
+        if not re.search(rf"(?i)\b(?:{forbidden}|punctuation)", rules):
+            hint = f"{words!r} is read as the end of a sentence, or as several words"
+            for end in ends[:2]:
+                heads = [f"{text[:end]} "]
+                # In place of the last word, if the number of words is fixed.
+                heads += [text[:end].rstrip(ascii_lowercase)] if " " not in words else []
+                for head in heads:
+                    marked, control = (f"{head}{inserted}{text[end:]}" for inserted in (words, plain))
+                    yield FormatVariant(f"with {mark}", marked, control, hint, any_cost=True)
+
+
+def _laid_out(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
+    """Yield the completion with its JSON on several lines, or with \\dfrac for \\frac."""
+    anatomy = right.anatomy
+    rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
+    document = Document.within(anatomy)
+    if document is not None and not re.search(r"(?i)\b(?:one|single|same) line|\bcompact|\bminif|\bJSONL\b", rules):
+        is_flat = "\n" not in document.span.of(document.text)
+        layout = json.dumps(document.value, ensure_ascii=False, indent=2 if is_flat else None)
+        name = "with its JSON on several lines" if is_flat else "with its JSON on one line"
+        yield FormatVariant(name, document.saying(layout), hint="parse the JSON instead of its text", any_cost=True)
+    if right.judges and "\\frac" in anatomy.gold and "\\frac" not in rules:
+        yield FormatVariant(r"with \dfrac for \frac", anatomy.saying(anatomy.gold.replace(r"\frac", r"\dfrac")))
+
+
+def rules_of(subject: RewardUnderTest, examples: Iterable[Example]) -> list[str]:
     """Return the texts that state the rules of the task: the prompts, and the docstrings of the reward's functions."""
-    prompts = [prompt_text(example.prompt) for example in subject.examples]
+    prompts = [prompt_text(example.prompt) for example in examples]
     return [*prompts, *(inspect.getdoc(binding.original) or "" for _, binding in subject.bindings)]
 
 
@@ -172,7 +300,7 @@ def _prefilled(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVarian
     )
 
 
-def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[FormatVariant]:
+def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool, rules: str) -> Iterator[FormatVariant]:
     """Yield the completion with a comma in its number, or without the gold answer's comma or unit.
 
     A reward whose code reads no numbers compares texts. For it, a unit is part of the answer, but a comma never is.
@@ -187,8 +315,8 @@ def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[F
             anatomy.with_region(marked_text.replace(written.strip(), priced[1] or priced[2])),
             hint=hint,
         )
-    # Years such as 2024 are written without a comma.
-    is_year = number is not None and 1000 <= number < 2100
+    # Years such as 2024 are written without a comma, but counts are not.
+    is_year = number is not None and 1000 <= number < 2100 and (_YEAR.search(rules) or not _COUNT.search(rules))
     in_list = re.search(r"\d\s*,\s", marked_text)  # a comma separates numbers there
     if number is None or abs(number) < 1000 or is_year or in_list or re.search(r"[^\d,.\-]", anatomy.gold):
         return
@@ -197,5 +325,5 @@ def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[F
         yield FormatVariant(
             "without the comma of the gold answer", anatomy.saying(anatomy.gold.replace(",", "")), hint=hint
         )
-    elif reads_numbers:
+    elif reads_numbers and not _NO_COMMA.search(rules) and not re.search(rf"(?<!\d){anatomy.gold}(?!\d)", rules):
         yield FormatVariant("with a comma in its number", anatomy.saying(f"{number:,f}"), hint=hint)

@@ -107,5 +107,57 @@ def test_cells_that_are_no_numbers(target: Any) -> None:
 
 
 def test_where_it_does_not_apply() -> None:
-    assert_skipped(number, LAW, "no correct completion is an expression of numbers whose value is in a column")
+    assert_skipped(
+        number, LAW, "no correct completion is an expression of numbers whose value is in a column or the prompt"
+    )
     assert_skipped(exact, LAW, "no correct completions", **{**COUNTDOWN, "good": []})
+
+
+def twenty_four(evaluate: Callable[[str], object]) -> Callable[..., list[float]]:
+    """Make a reward for 24 from what evaluates an expression."""
+
+    def cards(completions: list[str], numbers: list[list[int]], **kwargs: Any) -> list[float]:
+        matches = [re.fullmatch(r"<answer>([\d\s+*/()-]{1,200})</answer>", text) for text in completions]
+        pairs = zip(matches, numbers, strict=True)
+        return [float(match is not None and _is_24(evaluate, match[1], row)) for match, row in pairs]
+
+    return cards
+
+
+def _is_24(evaluate: Callable[[str], object], expression: str, numbers: list[int]) -> bool:
+    try:
+        return sorted(map(int, re.findall(r"\d{1,9}", expression))) == sorted(numbers) and evaluate(expression) == 24
+    except (SyntaxError, ArithmeticError, KeyError, AssertionError):
+        return False
+
+
+def float_value(expression: str) -> float:
+    def value(node: ast.AST) -> float:
+        if isinstance(node, ast.BinOp):
+            made: float = _OPERATORS[type(node.op)](value(node.left), value(node.right))
+            return made
+        assert isinstance(node, ast.Constant)
+        return float(node.value)  # type: ignore[arg-type]
+
+    return value(ast.parse(expression.strip(), mode="eval").body)
+
+
+def whole_steps(expression: str) -> Fraction:
+    """Refuse all fractions in between, as some rules do."""
+    assert "/" not in expression
+    return exact_value(expression)
+
+
+CARDS: dict[str, Any] = {
+    "examples": [{"prompt": "Make 24 of 1, 2, 3, 8.", "numbers": [1, 2, 3, 8]}],
+    "good": ["<answer>(1 + 3) * (8 - 2)</answer>"],
+    "bad": ["<answer>1 + 2 + 3 + 8</answer>"],
+}
+
+
+def test_a_target_in_the_prompt_and_floats() -> None:
+    (fault,) = broken(twenty_four(float_value), LAW, **CARDS)
+    assert fault.completion == "<answer>8 / (3 - 8 / 3)</answer>"
+    assert fault.columns["numbers"] == [3, 3, 8, 8]
+    assert_held(twenty_four(exact_value), LAW, **CARDS)
+    assert_held(twenty_four(whole_steps), LAW, **CARDS)
