@@ -29,7 +29,6 @@ from rewardkit.check.variants.episodes.messages import (
     answering,
     has_calls,
     inserted,
-    is_assistant,
     is_result,
     known_results,
     messages_of,
@@ -37,6 +36,7 @@ from rewardkit.check.variants.episodes.messages import (
     permuted,
     repeatable_calls,
     split,
+    with_results,
     without_calls,
 )
 from rewardkit.check.variants.episodes.stage import least_arguments
@@ -281,14 +281,9 @@ def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator
         if not subject.stage.real:
             message = "scores {score} if a tool's result contains the answer, {base} if it does not"
             trial, untold = (
-                Trial(_replace_observations(wrong, tool_answer), right.example) for tool_answer in (text, "nothing")
+                Trial(with_results(wrong, tool_answer), right.example) for tool_answer in (text, "nothing")
             )
             yield Variant(trial, message, "no more", untold)
-
-
-def _replace_observations(messages: Messages, text: str) -> Messages:
-    """Return the messages with `text` as the content of each message that the policy did not write."""
-    return [message if is_assistant(message) else {**message, "content": text} for message in messages]
 
 
 @law(
