@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
-from rewardkit.check.reward_under_test.judgment import Judged, is_penalty
+from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.reward_under_test.whole import covered
@@ -37,9 +40,12 @@ from rewardkit.check.variants.episodes.messages import (
     permuted,
     repeatable_calls,
     split,
+    with_results,
     without_calls,
 )
 from rewardkit.check.variants.episodes.stage import least_arguments
+from rewardkit.check.variants.episodes.written_calls import WrittenCall, WrittenCalls, is_lookup, other_objects
+from rewardkit.check.variants.wrong_answers import other_value
 from rewardkit.tree.parameters import ENVIRONMENT
 
 NOTHING = "I could not find it."
@@ -281,14 +287,9 @@ def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator
         if not subject.stage.real:
             message = "scores {score} if a tool's result contains the answer, {base} if it does not"
             trial, untold = (
-                Trial(_replace_observations(wrong, tool_answer), right.example) for tool_answer in (text, "nothing")
+                Trial(with_results(wrong, tool_answer), right.example) for tool_answer in (text, "nothing")
             )
             yield Variant(trial, message, "no more", untold)
-
-
-def _replace_observations(messages: Messages, text: str) -> Messages:
-    """Return the messages with `text` as the content of each message that the policy did not write."""
-    return [message if is_assistant(message) else {**message, "content": text} for message in messages]
 
 
 @law(
@@ -417,3 +418,175 @@ def _reversed_keys(arguments: Any) -> Any:
         return arguments
     reordered = dict(list(parsed.items())[::-1])
     return json.dumps(reordered) if isinstance(arguments, str) else reordered
+
+
+# Words of a prompt that allow no other calls.
+_NOTHING_ELSE = re.compile(
+    r"(?i)\bnothing else\b|\bno others?\b|\ball others?\b[^.\n]{0,60}\b(?:as they are|unchanged|alone)\b|"
+    r"\bno (?:more|further|additional|extra|unnecessary) (?:calls?|actions?|changes?|tools?)\b|"
+    r"\bonly (?:the|what|those|these) [^.\n]{0,40}\b(?:need|ask|request|want|change)|\bexactly (?:the|these|what)\b|"
+    r"\b(?:do not|don't|never) (?:change|touch|modify) (?:any|other)"
+)
+_ONCE = re.compile(r"(?i)\bonce\b|\bno (?:duplicates?|repeated)\b|\bnever twice\b")
+_NUMBERS = {word: number for number, word in enumerate(("one", "two", "three", "four", "five"), 1)}
+_AT_MOST = re.compile(
+    rf"(?i)\b(?:at most|up to|no more than|a maximum of) (\d+|{'|'.join(_NUMBERS)}) (?:[\w-]+ ){{0,2}}?"
+    r"(?:calls?|searches|times|steps|queries|actions)\b"
+)
+# Arbitrary limits: each call, and each object, adds a few completions.
+_MOST_CALLS = 12
+_MOST_OBJECTS = 3
+
+
+def _needed_calls(subject: RewardUnderTest, right: Judged) -> tuple[WrittenCalls, list[WrittenCall]]:
+    """Return the written calls of a correct completion, and those without which it scores lower."""
+    written = WrittenCalls.of(right.completion)
+    if len(written.calls) > subject.affordable(_MOST_CALLS) or has_calls(right.completion):
+        return written, []
+    scores = subject.see([Trial(written.without(call), right.example) for call in written.calls])
+    needed = zip(written.calls, scores, strict=True)
+    return written, [call for call, score in needed if score.scored and not right.paid(score)]
+
+
+@law(
+    advice="Compare all calls, or the whole state after them, with what the task needs, not only a part",
+    skip="no correct completion has a call that could also be made with another object",
+    applies=needs_good,
+    per=judged,
+)
+def other_objects_stay_as_they_are(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
+    """If calls to other objects cost nothing, the policy changes all of them to be sure.
+
+    A call that the task needs is also made with other objects from the columns or the prompt: another order, device, or
+    account. If the prompt allows no other calls, they must lower the score.
+    """
+    example = subject.examples[right.example]
+    prompt = prompt_text(example.prompt)
+    sources = [*(example.columns[name] for name in sorted(subject.columns_read & set(example.columns))), prompt]
+    completion = json.dumps(right.completion, default=str)
+    for arguments, changed_call in _changeable(subject, right):
+        for name, value in arguments.items():
+            objects = other_objects(value, sources) if isinstance(value, str) and value else []
+            trials = [
+                [Trial(changed_call(changed), right.example) for changed in _with_object(arguments, name, entry)]
+                for entry in objects
+                if entry not in completion
+            ][:_MOST_OBJECTS]
+            if not trials:
+                continue
+            yield None
+            free = [all(map(right.paid, subject.see(variants))) for variants in trials]
+            # A call that changes nothing, such as switching off what is off, is free for a good reason.
+            if all(free) or any(is_free and len(trials[index]) > 1 for index, is_free in enumerate(free)):
+                message = "with a call that changes another object, it scores {score}, the same as without it"
+                is_lead = not _NOTHING_ELSE.search(prompt)
+                yield Variant(trials[free.index(True)][-1], message, lead=is_lead)
+                return
+
+
+def _changeable(
+    subject: RewardUnderTest, right: Judged
+) -> Iterator[tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Any]]]:
+    """Yield the arguments of each needed call, with a function that makes the call again with other arguments."""
+    written, needed = _needed_calls(subject, right)
+    for call in needed:
+        if not call.is_lookup:
+            yield call.arguments, partial(written.with_call, call)
+    if has_calls(right.completion) and not subject.stage.real and acts(subject, right):
+        for name, arguments in repeatable_calls(gold_calls(subject, right)):
+            if not is_lookup(name):
+                yield arguments, partial(_with_call, right.completion, name)
+
+
+def _with_call(completion: Any, name: str, arguments: Mapping[str, Any]) -> Messages:
+    """Return the completion with another call and its result before its last turn."""
+    return inserted(completion, [(name, arguments)], known_results(completion))
+
+
+def _with_object(arguments: Mapping[str, Any], name: str, other: str) -> Iterator[dict[str, Any]]:
+    """Yield arguments with another object, and also with one other value each."""
+    changed = {**arguments, name: other}
+    yield changed
+    for key, value in arguments.items():
+        if key != name and isinstance(value, (str, bool, int, float)):
+            yield {**changed, key: other_value(value)}
+
+
+@law(
+    advice="Parse every call, outside the thinking, and compare its name and all its arguments",
+    skip="no correct completion has calls in its text that it needs",
+    applies=needs_good,
+    per=judged,
+)
+def each_written_call_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
+    """If a wrong call counts as a call, the policy writes words that look like calls.
+
+    A needed call gets other arguments, becomes words without the form of a call, or moves into the thinking. Each of
+    them must lower the score.
+    """
+    example = subject.examples[right.example]
+    prompt = prompt_text(example.prompt)
+    columns = json.dumps([example.columns[name] for name in sorted(subject.columns_read & set(example.columns))])
+    written, needed = _needed_calls(subject, right)
+    if needed:
+        yield None
+    for call in needed:
+        text = written.written(call, call.arguments)
+        words = " ".join(re.findall(r"[\w.-]+", re.sub(r"</?[\w-]+(?:=[^<>]*)?>", "", text)))
+        if '{"' in prompt:  # the prompt shows the form
+            message = "with the words of a call instead of a call, it scores {score}, the same as with the call"
+            yield Variant(Trial(written.saying(call, words), right.example), message)
+        if "<think>" in prompt or right.anatomy.thinking is not None:
+            message = "with a call in the thinking only, it scores {score}, the same as with a real call"
+            yield Variant(Trial(written.saying(call, f"<think>{text}</think>"), right.example), message)
+        if _ONCE.search(prompt) and not call.is_lookup:
+            message = "with the same call twice, it scores {score}, the same as with one call"
+            yield Variant(Trial(written.with_more(call, text), right.example), message)
+    if len(written.messages) == 1:
+        return  # its elements are tried by `every_element_counts`
+    for call in written.calls if needed else ():
+        for name, value in call.arguments.items():
+            if call not in needed and call.is_lookup:
+                continue
+            changed = written.written(call, {**call.arguments, name: other_value(value)})
+            message = f"with another {name} in a call, it scores {{score}}, the same as with the correct one"
+            is_lead = call not in needed or len(str(value)) < 2 or str(value) not in columns
+            yield Variant(Trial(written.saying(call, changed), right.example), message, lead=is_lead)
+
+
+@law(
+    advice="Count the calls in all messages, and allow as many as the task allows: `<=`, not `<`",
+    skip="no prompt limits the number of calls, or no correct completion can make further calls",
+    applies=needs_good,
+    per=judged,
+)
+def limits_on_calls_hold(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
+    """If the limit on calls in the prompt is not checked, the policy makes more calls than the task allows.
+
+    The last call of a correct completion and its result are repeated until the limit is reached, and then once more.
+    """
+    example = subject.examples[right.example]
+    stated = _AT_MOST.search(prompt_text(example.prompt))
+    messages = messages_of(right.completion)
+    calls = [index for index in range(len(messages) - 1) if is_assistant(messages[index])]
+    steps = [index for index in calls if not is_assistant(messages[index + 1])]
+    if stated is None or not steps or subject.stage.real:
+        return
+    limit = int(stated[1]) if stated[1].isdigit() else _NUMBERS[stated[1].lower()]
+    last = steps[-1]
+    end = next((index for index in calls if index > last), len(messages) - 1)
+    # Arbitrary: a high limit makes long conversations.
+    if not len(steps) < limit <= 30:
+        return
+    before, at, above = (
+        Trial([*messages[:last], *messages[last:end] * (1 + count - len(steps)), *messages[end:]], right.example)
+        for count in (limit - 1, limit, limit + 1)
+    )
+    yield None
+    scores = subject.see([before, at])
+    if right.paid(scores[1]):
+        is_lead = not any(value == limit and type(value) is int for value in example.columns.values())
+        yield Variant(above, f"with {limit + 1} calls instead of at most {limit}, it scores {{score}}", lead=is_lead)
+    elif len(steps) < limit - 1 and right.paid(scores[0]):
+        message = f"with {limit} calls, as many as the prompt allows, it scores {{score}} instead of {{base}}"
+        yield Variant(at, message, "no less", before)

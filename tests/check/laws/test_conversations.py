@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.check.rewards import EXAMPLES, GOOD, assert_held, assert_skipped, broken, number, tagged_number
+from tests.check.rewards import EXAMPLES, GOOD, assert_held, assert_skipped, broken, number, outcome, tagged_number
 
 Messages = list[dict[str, Any]]
 
@@ -129,6 +129,101 @@ def test_a_reward_that_expects_the_example_in_the_prompt() -> None:
     prompts = [f"{row['prompt']} For example, <answer>2</answer>." for row in SHOWN["examples"]]
     rows = [{**row, "prompt": prompt} for row, prompt in zip(SHOWN["examples"], prompts, strict=True)]
     assert_held(counts_the_example, "only_the_completion_counts", examples=rows, good=GOOD)
+
+
+def episode(result: str, answer: str = "Done.") -> Messages:
+    """An episode with a run of the tests, whose result is in a message of the environment."""
+    return [
+        {"role": "assistant", "content": "I run the tests."},
+        {"role": "tool", "content": result},
+        {"role": "assistant", "content": answer},
+    ]
+
+
+def _passes(messages: Messages, roles: tuple[str, ...]) -> float:
+    runs = [one["content"] for one in messages if one["role"] in roles and "passed" in one["content"]]
+    return float(bool(runs) and "failed" not in runs[-1])
+
+
+def claimed_passes(completions: list[Messages], **kwargs: Any) -> list[float]:
+    """The tests pass, according to anyone."""
+    return [_passes(messages, ("tool", "assistant")) for messages in completions]
+
+
+def real_passes(completions: list[Messages], **kwargs: Any) -> list[float]:
+    return [_passes(messages, ("tool",)) for messages in completions]
+
+
+def test_a_result_that_the_policy_writes() -> None:
+    given: dict[str, Any] = {
+        "examples": [{"prompt": asked("Repair it."), "issue": number} for number in (1, 2)],
+        "good": [episode("6 passed"), episode("9 passed")],
+        "bad": [episode("1 failed, 5 passed"), episode("9 failed")],
+    }
+    (found,) = broken(claimed_passes, "the_policy_writes_no_results", **given)
+    assert {one["role"] for one in found.completion} == {"assistant"}
+    assert_skipped(real_passes, "the_last_message_counts", "no correct completion has only one message", **given)
+    assert_held(real_passes, "the_policy_writes_no_results", **given)
+    assert_skipped(last_words, "the_policy_writes_no_results", "no correct completion has messages", **CHAT)
+
+
+def final(completion: str | Messages) -> str:
+    return completion if isinstance(completion, str) else str(completion[-1]["content"])
+
+
+def anywhere(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
+    """Any part of any message counts."""
+    texts = ["".join(map(str, one)) if isinstance(one, list) else one for one in completions]
+    return [float(gold in text) for text, gold in zip(texts, answer, strict=True)]
+
+
+def at_the_end(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
+    """The last line of the last message counts."""
+    lines = [(["", *final(one).splitlines()])[-1].split("</think>")[-1] for one in completions]
+    return [float(line.strip(" .").endswith(gold)) for line, gold in zip(lines, answer, strict=True)]
+
+
+def at_the_start(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
+    """The first word must not be Rome."""
+    rows = zip(completions, answer, strict=True)
+    return [float(text.endswith(gold) and not text.startswith("<think>Rome")) for text, gold in rows]
+
+
+def given(request_text: str, form: str, chat: bool = False) -> dict[str, Any]:
+    texts = [form.format(place) for place in ("Paris", "Oslo", "Rome", "Bonn")]
+    completions = [answered(text) for text in texts] if chat else texts
+    prompts = [asked(request_text) if chat else request_text for _ in range(2)]
+    return {
+        "examples": [
+            {"prompt": prompt, "answer": gold} for prompt, gold in zip(prompts, ("Paris", "Oslo"), strict=True)
+        ],
+        "good": completions[:2],
+        "bad": completions[2:],
+    }
+
+
+@pytest.mark.parametrize(
+    ("place", "options"),
+    [
+        ("in the thinking", given("Where? Think first.", "<think>Let me see.</think>{}")),
+        ("in the line before", given("Where? The last line is the place.", "I know it.\nIt is {}.")),
+        ("in an earlier message", given("Where? Your last message has the place.", "It is {}.", chat=True)),
+    ],
+)
+def test_the_right_answer_before_a_wrong_one(place: str, options: dict[str, Any]) -> None:
+    (found,) = broken(anywhere, "the_final_part_counts", **options)
+    assert found.why.startswith(f"with the correct answer {place} and an incorrect one at the end")
+    assert_held(at_the_end, "the_final_part_counts", **options)
+
+
+def test_a_wrong_answer_in_the_free_thinking() -> None:
+    form = "<think>Let me see.</think>{}"
+    options = given("Where? Think first, which is not graded.", form)
+    (found,) = broken(at_the_start, "the_final_part_counts", **options)
+    assert found.completion == "<think>Rome</think>Paris"
+    lead = outcome(at_the_start, "the_final_part_counts", **given("Where? Think first.", form))
+    assert lead.outcome == "held"
+    assert {one.completion for one in lead.leads} == {"<think>Rome</think>Paris"}
 
 
 @pytest.mark.parametrize(

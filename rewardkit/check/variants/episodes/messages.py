@@ -62,6 +62,11 @@ def answering(completion: Any, text: str) -> Messages:
     return messages
 
 
+def with_results(messages: Messages, text: str) -> Messages:
+    """Return the messages with `text` as the content of each message that the policy did not write."""
+    return [message if is_assistant(message) else {**message, "content": text} for message in messages]
+
+
 def without_calls(completion: Any) -> Messages:
     """Return a single message with the text of the last turn, without any calls and results."""
     messages = messages_of(completion)
