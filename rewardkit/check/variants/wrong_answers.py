@@ -46,6 +46,7 @@ _RELATED_UNITS = (
 )  # fmt: skip
 """Units of the same dimension, which are not the same."""
 
+_QUANTITY = re.compile(r"(-?[\d.,]+ ?)([A-Za-z°]+)")
 _FREE = re.compile(r"(?i)reason|expla|comment|note|summary|title|descri|thought|rational|message|text|remark|caption")
 """Names of JSON keys whose texts are often free. A reward may accept any text there."""
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
@@ -160,7 +161,7 @@ def _opposites(gold: str) -> Iterator[tuple[str, str]]:
 
 def _other_units(gold: str) -> Iterator[tuple[str, str]]:
     """Yield a quantity with another unit of the same dimension."""
-    quantity = re.fullmatch(r"(-?[\d.,]+ ?)([A-Za-z°]+)", gold)
+    quantity = _QUANTITY.fullmatch(gold)
     units = next((units for units in _RELATED_UNITS if quantity is not None and quantity[2] in units), ())
     for unit in units:
         if quantity is not None and unit.lower()[0] != quantity[2].lower()[0]:  # "h" and "hours" are the same
@@ -222,8 +223,8 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     filler = _in_shape_of(gold)
     if size > 1 and not _overlap(filler, gold):
         yield Wrong(filler, "wrong", "another text of the same length", honest=True)
-    # Half of a shorter text may be right by chance.
-    if size >= 4:
+    # Half of a shorter text may be right by chance, and "3 h" is half of "3 hours".
+    if size >= 4 and not _QUANTITY.fullmatch(gold):
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
         if gold[1].isalnum():  # the C of "C. elegans" may be the letter of an option
             yield Wrong(gold[0], "prefix", "the first letter")
