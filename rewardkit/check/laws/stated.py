@@ -1,4 +1,4 @@
-"""The law of stated rules: the reward checks the rules that its task states, such as "at most 20 words"."""
+"""Laws of stated rules: the reward checks the rules that its task states, such as "at most 20 words"."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ class _Kind:
         keeps: texts that keep it, and must score as their controls do.
         columns: the names of columns, or of constraints in columns, that state it.
         units: other words in columns next to its number.
-        of_whole: whether the texts only break a rule for the whole text, not one for each of its parts.
+        of_whole: whether the texts only break a rule for the whole text, not one for some part of it, of which a
+            docstring may speak.
         of_answer: whether an answer that breaks it is incorrect, even if only the prompt states it.
     """
 
@@ -133,7 +134,7 @@ _KINDS = (
         columns="end_phrase|ending|suffix|last_word|end_with",
     ),
     _Kind(
-        r"(?:\A|[.:] |\n)(?:reply|respond|answer|write|output|return|give)?\s*(?:with )?"
+        r"\b(?:reply|respond|answer|write|output|return|give)s? (?:with )?"
         r"(?:only (?:the|a|an|json|xml)\b[^.<]*|nothing else|the [\w ]+ only)\.|\band nothing (?:else|more)\.",
         rule_breaks.anything_else,
     ),
@@ -170,7 +171,8 @@ def _stated(kind: _Kind, task: Task) -> Rule | None:
     checked = [(words, groups) for words, groups in in_docs if not _FREE.search(words)]
     stated = [*_statements(kind, task.prompt), *checked]
     cells = [value for name, value in task.columns.items() if value and _names(kind.columns, name)]
-    if (in_docs and not checked) or not (stated or cells):
+    is_of_task = cells or not kind.of_whole or len(stated) > len(checked)
+    if (in_docs and not checked) or not (stated or cells) or not is_of_task:
         return None
     words, _ = stated[0] if stated else ("", ())
     groups = next((groups for _, groups in stated if groups), ())
@@ -274,7 +276,7 @@ def _breaks(subject: RewardUnderTest, right: Judged, task: Task, kind: _Kind) ->
             yield Variant(trial, message, "no less", base=control)
 
 
-def _outside_labels(subject: RewardUnderTest, right: Judged, task: Task) -> Iterator[Variant]:
+def _outside_labels(subject: RewardUnderTest, right: Judged, task: Task) -> Iterator[Variant | None]:
     """Yield a label outside a closed list that scores higher than a label inside it."""
     gold = task.anatomy.gold
     labels = [label for label in labels_of(task, [gold]) if label.lower() != gold.lower()] if gold else []
@@ -282,6 +284,7 @@ def _outside_labels(subject: RewardUnderTest, right: Judged, task: Task) -> Iter
     scores = subject.see(trials)
     if len(labels) < 2 or not all(score.scored for score in scores):
         return
+    yield None
     *inside, outside = (score.value for score in scores)
     # If all wrong labels score the same, an unreadable one may rightly score more, as no answer does.
     if len(set(inside)) > 1 and outside > min(inside) + _HALF * (right.value - min(inside)):
