@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     ALL: tuple[Law, ...]
 
 _FAMILIES = (
-    "scores", "golds", "lazy", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
-    "forms", "processes", "batches", "trees", "judges", "growth", "programs", "second_opinion",
+    "scores", "golds", "lazy", "parts", "partial_credit", "promises", "stated", "conversations", "agents",
+    "environments", "rows", "forms", "processes", "batches", "trees", "judges", "growth", "programs", "second_opinion",
 )  # fmt: skip
 """The modules that contain laws. Laws with the same turn run in this order."""
 
