@@ -420,10 +420,11 @@ def _contradicted(
     line = elements.line(index)
     statement = _STATEMENT.fullmatch(line.of(elements.text))
     others = [_STATEMENT.fullmatch(elements.line(other).of(elements.text)) for other in range(len(elements))]
-    if statement is None:
-        return
-    values = [other[2] for other in others if other is not None and other[2] != statement[2]]
-    contrary = f"{statement[1]}{values[0] if values else unrelated(parts_of(statement[2])[0])}"
+    values = [other[2] for other in others if other is not None and statement is not None and other[2] != statement[2]]
+    names = [other[1] for other in others if other is not None]
+    if statement is None or not values or len(set(names)) < len(names):
+        return  # several quotes are no contradiction
+    contrary = f"{statement[1]}{values[0]}"
     first = f"{elements.text[: line.start]}{contrary}\n{elements.text[line.start :]}"
     last = f"{elements.text[: line.end]}\n{contrary}{elements.text[line.end :]}"
     if all(right.paid(score) for score in subject.see([right.trial(first), right.trial(last)])):
