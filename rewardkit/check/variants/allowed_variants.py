@@ -32,7 +32,8 @@ _ACCEPTED = re.compile(r"(?i)accept|alias|spelling|synonym|golden|alternative|an
 _LONGEST_ALIAS = 60
 """The maximum length of another accepted answer. Arbitrary: the rules may limit the length."""
 _ANY_ORDER = re.compile(
-    r"(?i)\b(?:any|whatever|either|no (?:particular|special)) order\b(?! (?:which|that|keep|satisf|of))|\bregardless of (?:the |their )?order\b"
+    r"(?i)\b(?:any|whatever|either|no (?:particular|special)) order\b(?! (?:which|that|keep|satisf|of))"
+    r"|\bregardless of (?:the |their )?order\b"
     r"|\border(?: of [\w ]{1,30}?)? (?:(?:does not|doesn't) (?:matter|count)|is (?:ignored|free|irrelevant))"
 )
 _SORTED = re.compile(

@@ -222,11 +222,8 @@ def _laid_out(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant
     document = Document.within(anatomy)
     # After a label such as "Result:", the document belongs to the line.
     is_apart = document is not None and re.search(r"(?:\A|[\n>])\s*\Z", document.text[: document.span.start])
-    if (
-        document is not None
-        and is_apart
-        and not re.search(r"(?i)\b(?:one|single|same|last|first) line|\bcompact|\bminif|\bJSONL\b", rules)
-    ):
+    is_free = re.search(r"\bJSON\b", rules) and not re.search(r"(?i)\blines?\b|\bcompact|\bminif|\bJSONL\b", rules)
+    if document is not None and is_apart and is_free:
         is_flat = "\n" not in document.span.of(document.text)
         layout = json.dumps(document.value, ensure_ascii=False, indent=2 if is_flat else None)
         name = "with its JSON on several lines" if is_flat else "with its JSON on one line"
