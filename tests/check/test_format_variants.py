@@ -232,6 +232,16 @@ def test_marks_in_counted_sentences(pattern: str, prompt: str, message: str) -> 
         assert_held(sentences(pattern), LAW, **data)
 
 
+def test_marks_in_counted_words_are_leads() -> None:
+    data: dict[str, Any] = {
+        "examples": [{"prompt": "Write exactly 4 words.", "sentences": 4}],
+        "good": ["The hill is high."],
+        "bad": ["The hill."],
+    }
+    assert any("with a decimal number" in lead.why for lead in outcome(sentences(r"\w+"), LAW, **data).leads)
+    assert not outcome(sentences(r"\S+"), LAW, **data).leads
+
+
 @pytest.mark.parametrize(("rule", "is_lead"), [("about it", True), ("without abbreviations", False)])
 def test_abbreviations_are_leads(rule: str, is_lead: bool) -> None:
     data: dict[str, Any] = {

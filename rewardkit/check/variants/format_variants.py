@@ -203,16 +203,22 @@ def _with_marks(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVaria
     rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
     start = right.anatomy.thinking.whole.end if right.anatomy.thinking is not None else 0
     ends = [match.start() for match in re.finditer(r"(?<=[a-z])[.!?](?=\s|\Z)", text) if match.start() >= start]
+    # A reward may define words by letters and digits.
+    counts_words = re.search(r"(?i)\bsentence", rules) is None
     for mark, words, plain, forbidden, is_lead in _MARKS if _UNITS_OF_TEXT.search(rules) else ():
         if not re.search(rf"(?i)\b(?:{forbidden}|punctuation)", rules):
             hint = f"{words!r} is read as the end of a sentence, or as several words"
             for end in ends[:2]:
                 heads = [f"{text[:end]} "]
                 # In place of the last word, if the number of words is fixed.
-                heads += [text[:end].rstrip(ascii_lowercase)] if " " not in words else []
+                heads += (
+                    [head] if " " not in words and (head := text[:end].rstrip(ascii_lowercase)).endswith(" ") else []
+                )
                 for head in heads:
                     marked, control = (f"{head}{inserted}{text[end:]}" for inserted in (words, plain))
-                    yield FormatVariant(f"with {mark}", marked, control, hint, any_cost=True, lead=is_lead)
+                    yield FormatVariant(
+                        f"with {mark}", marked, control, hint, any_cost=True, lead=is_lead or counts_words
+                    )
 
 
 def _laid_out(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
