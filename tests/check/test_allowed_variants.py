@@ -287,6 +287,7 @@ def test_another_item_of_a_list_is_only_a_lead_if_nothing_says_that_each_is_acce
     [
         (ordered, COLORS, "Name the primary colors, sorted by wavelength; lower or upper case, in any order."),
         (ordered, COLORS, "Name the primary colors."),
+        (ordered, COLORS, "Name the colors in any order that keeps blue last."),
         (slot_as_text, SLOTS, "Propose the earliest free hour."),
         (bare_letter, LETTERS, "Is it A or B?"),
         (as_text, SHARES, "Give the share as a fraction."),

@@ -10,7 +10,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.check.reward_under_test.judgment import judged
 from rewardkit.check.variants.format_variants import FormatVariant, make_format_variants
-from tests.check.rewards import EXAMPLES, assert_held, broken, number, subject
+from tests.check.rewards import EXAMPLES, assert_held, broken, number, outcome, subject
 
 
 def worn(reward: Any, **options: Any) -> dict[str, FormatVariant]:
@@ -215,8 +215,7 @@ def sentences(pattern: str) -> Any:
     ("pattern", "prompt", "message"),
     [
         (r"\.", "Write exactly 2 sentences about it.", "with a decimal number"),
-        (r"[.!?](?=\s|\Z)", "Write exactly 2 sentences about it.", "with an abbreviation"),
-        (r"[.!?](?=\s|\Z)", "Write exactly 2 sentences, without abbreviations.", ""),
+        (r"\.", "Write exactly 2 sentences, with whole numbers.", ""),
         (r"(?<!Dr)(?<!U\.S)[.!?](?=\s|\Z)", "Write exactly 2 sentences about it.", ""),
         (r"\.", "Write about it.", ""),
     ],
@@ -231,6 +230,28 @@ def test_marks_in_counted_sentences(pattern: str, prompt: str, message: str) -> 
         assert any(message in fault.why for fault in broken(sentences(pattern), LAW, **data))
     else:
         assert_held(sentences(pattern), LAW, **data)
+
+
+def test_marks_in_counted_words_are_leads() -> None:
+    data: dict[str, Any] = {
+        "examples": [{"prompt": "Write exactly 4 words.", "sentences": 4}],
+        "good": ["The hill is high."],
+        "bad": ["The hill."],
+    }
+    assert any("with a decimal number" in lead.why for lead in outcome(sentences(r"\w+"), LAW, **data).leads)
+    assert not outcome(sentences(r"\S+"), LAW, **data).leads
+
+
+@pytest.mark.parametrize(("rule", "is_lead"), [("about it", True), ("without abbreviations", False)])
+def test_abbreviations_are_leads(rule: str, is_lead: bool) -> None:
+    data: dict[str, Any] = {
+        "examples": [{"prompt": f"Write exactly 2 sentences {rule}.", "sentences": 2}],
+        "good": ["The hill is high. It has many trees."],
+        "bad": ["The hill is high."],
+    }
+    result = outcome(sentences(r"[.!?](?=\s|\Z)"), LAW, **data)
+    assert not result.findings
+    assert any("with an abbreviation" in lead.why for lead in result.leads) == is_lead
 
 
 def test_layouts_of_json() -> None:

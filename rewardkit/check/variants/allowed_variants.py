@@ -32,7 +32,8 @@ _ACCEPTED = re.compile(r"(?i)accept|alias|spelling|synonym|golden|alternative|an
 _LONGEST_ALIAS = 60
 """The maximum length of another accepted answer. Arbitrary: the rules may limit the length."""
 _ANY_ORDER = re.compile(
-    r"(?i)\b(?:any|whatever|either|no (?:particular|special)) order\b|\bregardless of (?:the |their )?order\b"
+    r"(?i)\b(?:any|whatever|either|no (?:particular|special)) order\b(?! (?:which|that|keep|satisf|of))"
+    r"|\bregardless of (?:the |their )?order\b"
     r"|\border(?: of [\w ]{1,30}?)? (?:(?:does not|doesn't) (?:matter|count)|is (?:ignored|free|irrelevant))"
 )
 _SORTED = re.compile(
@@ -154,7 +155,7 @@ def _at_other_times(subject: RewardUnderTest, right: Judged, rules: str) -> Iter
         times = [f"{hour:02}:{rest:02}" if is_padded else f"{hour}:{rest:02}" for hour, rest in hours]
         if fits(minute) and minute != start:
             texts.append(replaced(anatomy.text, list(zip(spans, times, strict=True))))
-    is_any = re.search(r"(?i)\bany\b", rules) is not None
+    is_any = re.search(r"(?i)\b(?:any|one of)\b", rules) is not None
     accepted = [text for text in texts if right.paid(subject.see([right.trial(text)])[0])]
     for text in texts if accepted else ():
         if text not in accepted:
@@ -223,9 +224,14 @@ def _as_stated(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatVariant]
     yield from _as_other_numbers(anatomy, rules)
     if anatomy.region.of(anatomy.text).strip(" .$\n") != gold.strip("$") or gold[0] in "{[<":
         return
+    has_period = anatomy.text[anatomy.places[-1].end :].startswith(".")
     for name, words, others in (
         ("in another case", "(?:letter |upper or lower )?case|capitali[sz]ation", [gold.upper(), gold.lower()]),
-        ("with a period after its answer", r"(?:final |trailing )?(?:periods?|full stops?)", [f"{gold.rstrip('.')}."]),
+        (
+            "with a period after its answer",
+            r"(?:final |trailing )?(?:periods?|full stops?)",
+            [] if has_period else [f"{gold}."],
+        ),
         ("with an article", "articles", [f"the {gold}"] if number is None else []),
         ("with spaces around its answer", r"(?:surrounding |outer )?(?:white ?space|spaces)", [f" {gold} "]),
         ("with a percent sign", "percent signs?|%(?: signs?)?", [f"{gold.rstrip('%')}%", gold.rstrip("%")]),

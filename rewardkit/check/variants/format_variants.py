@@ -44,12 +44,13 @@ _UNITS_OF_TEXT = re.compile(
 )
 """Words of rules that limit the number of sentences or words."""
 _MARKS = (
-    ("a decimal number", "3.5", "345", "decimal|whole number|digit|numeral"),
-    ("an abbreviation", "like Dr. Lee", "like Doc Lee", "abbreviation|full stop|period"),
-    ("an initialism", "in the U.S. too", "in the USAA too", "abbreviation|full stop|period"),
-    ("an apostrophe", "Ann's", "Annas", "apostrophe|contraction"),
+    ("a decimal number", "3.5", "345", "decimal|whole number|digit|numeral", False),
+    ("an abbreviation", "like Dr. Lee", "like Doc Lee", "abbreviation|full stop|period", True),
+    ("an initialism", "in the U.S. too", "in the USAA too", "abbreviation|full stop|period", True),
+    ("an apostrophe", "Ann's", "Annas", "apostrophe|contraction", False),
 )
-"""Words with a mark, the same words without it, and words of rules that forbid the mark."""
+"""Words with a mark, the same words without it, words of rules that forbid the mark, and whether a reward may count
+it as the end of a sentence."""
 _YEAR = re.compile(r"(?i)\b(?:what|which) year\b|\bwhen (?:did|was|were|is)\b|\bdates?\b|\byear (?:of|in which|when)\b")
 _COUNT = re.compile(r"(?i)\bhow (?:many|much)\b|\bnumber of\b|\bcount|\bcommas?\b|\bthousands\b")
 _NO_COMMA = re.compile(
@@ -202,16 +203,22 @@ def _with_marks(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVaria
     rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
     start = right.anatomy.thinking.whole.end if right.anatomy.thinking is not None else 0
     ends = [match.start() for match in re.finditer(r"(?<=[a-z])[.!?](?=\s|\Z)", text) if match.start() >= start]
-    for mark, words, plain, forbidden in _MARKS if _UNITS_OF_TEXT.search(rules) else ():
+    # A reward may define words by letters and digits.
+    counts_words = re.search(r"(?i)\bsentence", rules) is None
+    for mark, words, plain, forbidden, is_lead in _MARKS if _UNITS_OF_TEXT.search(rules) else ():
         if not re.search(rf"(?i)\b(?:{forbidden}|punctuation)", rules):
             hint = f"{words!r} is read as the end of a sentence, or as several words"
             for end in ends[:2]:
                 heads = [f"{text[:end]} "]
                 # In place of the last word, if the number of words is fixed.
-                heads += [text[:end].rstrip(ascii_lowercase)] if " " not in words else []
+                heads += (
+                    [head] if " " not in words and (head := text[:end].rstrip(ascii_lowercase)).endswith(" ") else []
+                )
                 for head in heads:
                     marked, control = (f"{head}{inserted}{text[end:]}" for inserted in (words, plain))
-                    yield FormatVariant(f"with {mark}", marked, control, hint, any_cost=True)
+                    yield FormatVariant(
+                        f"with {mark}", marked, control, hint, any_cost=True, lead=is_lead or counts_words
+                    )
 
 
 def _laid_out(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
@@ -219,7 +226,10 @@ def _laid_out(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant
     anatomy = right.anatomy
     rules = "\n".join(rules_of(subject, [subject.examples[right.example]]))
     document = Document.within(anatomy)
-    if document is not None and not re.search(r"(?i)\b(?:one|single|same) line|\bcompact|\bminif|\bJSONL\b", rules):
+    # After a label such as "Result:", the document belongs to the line.
+    is_apart = document is not None and re.search(r"(?:\A|[\n>])\s*\Z", document.text[: document.span.start])
+    is_free = re.search(r"\bJSON\b", rules) and not re.search(r"(?i)\blines?\b|\bcompact|\bminif|\bJSONL\b", rules)
+    if document is not None and is_apart and is_free:
         is_flat = "\n" not in document.span.of(document.text)
         layout = json.dumps(document.value, ensure_ascii=False, indent=2 if is_flat else None)
         name = "with its JSON on several lines" if is_flat else "with its JSON on one line"
