@@ -519,7 +519,7 @@ def _with_object(arguments: Mapping[str, Any], name: str, other: str) -> Iterato
     per=judged,
 )
 def each_written_call_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If a wrong call counts as a call, the policy writes words that look like calls.
+    """If something else counts as a call, the policy writes words that look like calls.
 
     A needed call gets other arguments, becomes words without the form of a call, or moves into the thinking. Each of
     them must lower the score.

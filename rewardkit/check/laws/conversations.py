@@ -102,9 +102,12 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
     # A policy that writes its calls as text writes no other messages.
     if right.judges and subject.conversational and "tool_call" not in right.anatomy.text:
         message = "a tool's message scores {score}, the same as the assistant's message"
+        called = _searched(text_of(right.completion))
+        silence = {"role": "assistant", "content": "I could not find it."}
+        yield Variant(Trial([*called, silence], right.example), message)
         # Episodes with messages of tools show how they end, which may always be the assistant's message.
         is_shown = any(not is_assistant(entry) for entry in messages_of(right.completion))
-        yield Variant(Trial(_searched(text_of(right.completion)), right.example), message, lead=is_shown)
+        yield Variant(Trial(called, right.example), message, lead=is_shown)
 
 
 @law(

@@ -105,6 +105,23 @@ def test_the_words_of_a_tool() -> None:
     assert_held(last_words, "only_the_assistant_is_paid", **CHAT)
 
 
+def joined(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+    """The answer is in any message."""
+    return [float(f": {gold}" in str(completion)) for completion, gold in zip(completions, answer, strict=True)]
+
+
+def last_of_any_role(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+    return [_right(completion[-1]["content"], gold) for completion, gold in zip(completions, answer, strict=True)]
+
+
+def test_episodes_that_end_with_the_assistant() -> None:
+    good = [episode("a dictionary", text[0]["content"]) for text in CHAT["good"]]
+    (found,) = broken(joined, "only_the_assistant_is_paid", **{**CHAT, "good": good})
+    assert found.completion[-1] == {"role": "assistant", "content": "I could not find it."}
+    result = outcome(last_of_any_role, "only_the_assistant_is_paid", **{**CHAT, "good": good})
+    assert (result.outcome, bool(result.leads)) == ("held", True)
+
+
 def test_a_call_before_the_answer() -> None:
     (found,) = broken(first_words, "the_last_message_counts", **CHAT)
     assert [one["role"] for one in found.completion] == ["assistant", "tool", "assistant"]
