@@ -449,7 +449,7 @@ def _needed_calls(subject: RewardUnderTest, right: Judged) -> tuple[WrittenCalls
 
 
 @law(
-    advice="Compare all calls, or the whole state after them, with what the task needs, not only a part",
+    advice="Compare all calls, or the whole state after them, not only the needed part",
     skip="no correct completion has a call that could also be made with another object",
     applies=needs_good,
     per=judged,

@@ -184,10 +184,10 @@ def the_last_result_counts(subject: RewardUnderTest, right: Judged) -> Iterator[
         trials = [Trial([*first[: last_turn(first)], *first], right.example) for first in (bad, messages)]
         wrong, repeated = subject.see(trials)
         if wrong.scored and not right.paid(wrong) and right.paid(repeated) and len(bad) > 1:
-            message = "with a worse result after the right one, it scores {score}, the same as without it"
+            message = "with a worse result after the correct one, it scores {score}, the same as without it"
             trial = Trial([*messages[: last_turn(messages)], *bad], right.example)
             yield Variant(trial, message, lead=is_lead)
-            message = "with a worse result before the right one, it scores {score}"
+            message = "with a worse result before the correct one, it scores {score}"
             trial = Trial([*bad[: last_turn(bad)], *messages], right.example)
             yield Variant(trial, message, "no less", lead=is_lead)
     for word in _AFTER.findall(prompt):

@@ -210,8 +210,8 @@ def passed_after_edits(completions: list[Messages], **kwargs: Any) -> list[float
 @pytest.mark.parametrize(
     ("reward", "words", "why"),
     [
-        (ever_passed, "The final run must pass.", "with a worse result after the right one"),
-        (never_failed, "The final run must pass.", "with a worse result before the right one"),
+        (ever_passed, "The final run must pass.", "with a worse result after the correct one"),
+        (never_failed, "The final run must pass.", "with a worse result before the correct one"),
         (passed_at_last, "Run the tests after your last edit.", "with another edit at the end"),
     ],
 )
