@@ -100,7 +100,8 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
     A correct completion's text becomes a tool message at the end of a conversation with calls.
     """
     # A policy that writes its calls as text writes no other messages.
-    if right.judges and subject.conversational and "tool_call" not in right.anatomy.text:
+    has_messages = subject.conversational and not subject.stage.real and "tool_call" not in right.anatomy.text
+    if right.judges and has_messages:
         message = "a tool's message scores {score}, the same as the assistant's message"
         called = _searched(text_of(right.completion))
         silence = {"role": "assistant", "content": "I could not find it."}
