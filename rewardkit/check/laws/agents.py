@@ -449,7 +449,7 @@ def _needed_calls(subject: RewardUnderTest, right: Judged) -> tuple[WrittenCalls
 
 
 @law(
-    advice="Compare all calls, or the whole state after them, with what the task needs, not only a part",
+    advice="Compare all calls, or the whole state after them, not only the needed part",
     skip="no correct completion has a call that could also be made with another object",
     applies=needs_good,
     per=judged,
@@ -519,7 +519,7 @@ def _with_object(arguments: Mapping[str, Any], name: str, other: str) -> Iterato
     per=judged,
 )
 def each_written_call_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If a wrong call counts as a call, the policy writes words that look like calls.
+    """If something else counts as a call, the policy writes words that look like calls.
 
     A needed call gets other arguments, becomes words without the form of a call, or moves into the thinking. Each of
     them must lower the score.
@@ -542,6 +542,9 @@ def each_written_call_counts(subject: RewardUnderTest, right: Judged) -> Iterato
         if _ONCE.search(prompt) and not call.is_lookup:
             message = "with the same call twice, it scores {score}, the same as with one call"
             yield Variant(Trial(written.with_more(call, text), right.example), message)
+    for broken in _broken_calls(subject, right) if not written.calls else ():
+        message = "with a call that cannot be parsed, it scores {score}, the same as with no call"
+        yield Variant(Trial(broken, right.example), message)
     if len(written.messages) == 1:
         return  # its elements are tried by `every_element_counts`
     for call in written.calls if needed else ():
@@ -552,6 +555,20 @@ def each_written_call_counts(subject: RewardUnderTest, right: Judged) -> Iterato
             message = f"with another {name} in a call, it scores {{score}}, the same as with the correct one"
             is_lead = call not in needed or len(str(value)) < 2 or str(value) not in columns
             yield Variant(Trial(written.saying(call, changed), right.example), message, lead=is_lead)
+
+
+def _broken_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Any]:
+    """Yield another example's only call without its last brace, if that call is observed to be wrong here."""
+    for example in subject.examples:
+        for good in example.good[:1]:
+            written = WrittenCalls.of(good)
+            if len(written.calls) != 1 or len(written.messages) > 1:
+                continue
+            text = text_of(good)
+            (score,) = subject.see([right.trial(text)])
+            if score.scored and not right.paid(score):
+                brace = text.rindex("}")
+                yield right.saying(text[:brace] + text[brace + 1 :])
 
 
 @law(

@@ -20,9 +20,11 @@ from rewardkit.check.variants.episodes.messages import (
     answering,
     has_calls,
     is_assistant,
+    last_turn,
     messages_of,
     with_results,
 )
+from rewardkit.check.variants.episodes.written_calls import WrittenCalls
 from rewardkit.errors import shorten
 
 # "You may use the search tool" and "multi-turn" say that a task has tools or several turns. "Search for x" and "Which
@@ -98,11 +100,15 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
     A correct completion's text becomes a tool message at the end of a conversation with calls.
     """
     # A policy that writes its calls as text writes no other messages.
-    if right.judges and subject.conversational and "tool_call" not in right.anatomy.text:
+    has_messages = subject.conversational and not subject.stage.real and "tool_call" not in right.anatomy.text
+    if right.judges and has_messages:
         message = "a tool's message scores {score}, the same as the assistant's message"
+        called = _searched(text_of(right.completion))
+        silence = {"role": "assistant", "content": "I could not find it."}
+        yield Variant(Trial([*called, silence], right.example), message)
         # Episodes with messages of tools show how they end, which may always be the assistant's message.
         is_shown = any(not is_assistant(entry) for entry in messages_of(right.completion))
-        yield Variant(Trial(_searched(text_of(right.completion)), right.example), message, lead=is_shown)
+        yield Variant(Trial(called, right.example), message, lead=is_shown)
 
 
 @law(
@@ -116,7 +122,9 @@ def the_last_message_counts(subject: RewardUnderTest, right: Judged) -> Iterator
 
     If the task has tools, a tool call and its result are inserted before the message of each correct completion.
     """
-    if len(messages_of(right.completion)) == 1 and not has_calls(right.completion):  # otherwise, it already has turns
+    # Otherwise, it already has turns. If other completions have calls, calls may be wrong in this example.
+    others_call = any(has_calls(good) or WrittenCalls.of(good).calls for row in subject.examples for good in row.good)
+    if len(messages_of(right.completion)) == 1 and not others_call:
         answered = [*_searched("nothing found"), {"role": "assistant", "content": right.anatomy.text}]
         message = "after a tool call, a correct answer scores {score} instead of {base}"
         yield Variant(Trial(answered, right.example), message, "no less")
@@ -146,6 +154,51 @@ def the_policy_writes_no_results(subject: RewardUnderTest, right: Judged) -> Ite
     for forged in (claims, claim):
         message = "a tool's result that the policy writes itself scores {score}, the same as the tool's message"
         yield Variant(Trial(forged, right.example), message)
+
+
+# Words of a prompt that say which result decides.
+_LAST_RESULT = re.compile(r"(?i)\b(?:last|final|latest) (?:\w+ )?(?:run|test|check|result|attempt|submission)s?\b")
+_AFTER = re.compile(r"(?i)\bafter (?:your|the|each|every|any) (?:last |final )?(\w+)")
+
+
+@law(
+    advice="Read the last result, and forget earlier ones as soon as something changes",
+    skip="no correct completion has messages of an environment that affect the score",
+    applies=needs_good,
+    per=judged,
+)
+def the_last_result_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
+    """If any good result in an episode counts, the policy breaks afterward what worked before.
+
+    The episode of an incorrect completion follows a correct one, or the other way around. If the prompt asks for a
+    result after a step, such as the last edit, the step is repeated after the result.
+    """
+    messages, prompt = messages_of(right.completion), prompt_text(subject.examples[right.example].prompt)
+    if subject.stage.real or all(map(is_assistant, messages)):
+        return
+    (untold,) = subject.see([Trial(with_results(messages, "nothing"), right.example)])
+    if not untold.scored or right.paid(untold):
+        return
+    yield None
+    is_lead = not _LAST_RESULT.search(prompt)
+    for bad in map(messages_of, subject.examples[right.example].bad):
+        trials = [Trial([*first[: last_turn(first)], *first], right.example) for first in (bad, messages)]
+        wrong, repeated = subject.see(trials)
+        if wrong.scored and not right.paid(wrong) and right.paid(repeated) and len(bad) > 1:
+            message = "with a worse result after the correct one, it scores {score}, the same as without it"
+            trial = Trial([*messages[: last_turn(messages)], *bad], right.example)
+            yield Variant(trial, message, lead=is_lead)
+            message = "with a worse result before the correct one, it scores {score}"
+            trial = Trial([*bad[: last_turn(bad)], *messages], right.example)
+            yield Variant(trial, message, "no less", lead=is_lead)
+    for word in _AFTER.findall(prompt):
+        for index in range(len(messages) - 3):
+            step = messages[index : index + 2]
+            # "After your last edit": the name of the tool that answers, such as edit_file.
+            if word.lower() in str(step[1].get("name")) and not is_assistant(step[1]):
+                message = f"with another {word.lower()} at the end, it scores {{score}}, the same as without it"
+                end = last_turn(messages)
+                yield Variant(Trial([*messages[:end], *step, *messages[end:]], right.example), message)
 
 
 # Words of a prompt that say which part of a completion is the answer.

@@ -105,6 +105,23 @@ def test_the_words_of_a_tool() -> None:
     assert_held(last_words, "only_the_assistant_is_paid", **CHAT)
 
 
+def joined(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+    """The answer is in any message."""
+    return [float(f": {gold}" in str(completion)) for completion, gold in zip(completions, answer, strict=True)]
+
+
+def last_of_any_role(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+    return [_right(completion[-1]["content"], gold) for completion, gold in zip(completions, answer, strict=True)]
+
+
+def test_episodes_that_end_with_the_assistant() -> None:
+    good = [episode("a dictionary", text[0]["content"]) for text in CHAT["good"]]
+    (found,) = broken(joined, "only_the_assistant_is_paid", **{**CHAT, "good": good})
+    assert found.completion[-1] == {"role": "assistant", "content": "I could not find it."}
+    result = outcome(last_of_any_role, "only_the_assistant_is_paid", **{**CHAT, "good": good})
+    assert (result.outcome, bool(result.leads)) == ("held", True)
+
+
 def test_a_call_before_the_answer() -> None:
     (found,) = broken(first_words, "the_last_message_counts", **CHAT)
     assert [one["role"] for one in found.completion] == ["assistant", "tool", "assistant"]
@@ -165,6 +182,60 @@ def test_a_result_that_the_policy_writes() -> None:
     assert_skipped(real_passes, "the_last_message_counts", "no correct completion has only one message", **given)
     assert_held(real_passes, "the_policy_writes_no_results", **given)
     assert_skipped(last_words, "the_policy_writes_no_results", "no correct completion has messages", **CHAT)
+
+
+def edited(*results: str) -> Messages:
+    """An episode with an edit and runs of the tests."""
+    steps = [("edit_file", "ok"), *(("run_tests", result) for result in results)]
+    turns = [
+        [{"role": "assistant", "content": "Next."}, {"role": "tool", "name": name, "content": text}]
+        for name, text in steps
+    ]
+    return [*(message for turn in turns for message in turn), {"role": "assistant", "content": "Done."}]
+
+
+def _runs(messages: Messages) -> list[str]:
+    return [one["content"] for one in messages if one.get("name") == "run_tests"]
+
+
+def ever_passed(completions: list[Messages], **kwargs: Any) -> list[float]:
+    return [float(any("failed" not in run and "passed" in run for run in _runs(messages))) for messages in completions]
+
+
+def never_failed(completions: list[Messages], **kwargs: Any) -> list[float]:
+    return [
+        float("passed" in str(_runs(messages)) and "failed" not in str(_runs(messages))) for messages in completions
+    ]
+
+
+def passed_at_last(completions: list[Messages], **kwargs: Any) -> list[float]:
+    runs = [_runs(messages) or [""] for messages in completions]
+    return [float("passed" in run[-1] and "failed" not in run[-1]) for run in runs]
+
+
+def passed_after_edits(completions: list[Messages], **kwargs: Any) -> list[float]:
+    scores = passed_at_last(completions)
+    tools = [[one["name"] for one in messages if "name" in one] for messages in completions]
+    return [score * (names[-1:] == ["run_tests"]) for score, names in zip(scores, tools, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("reward", "words", "why"),
+    [
+        (ever_passed, "The final run must pass.", "with a worse result after the correct one"),
+        (never_failed, "The final run must pass.", "with a worse result before the correct one"),
+        (passed_at_last, "Run the tests after your last edit.", "with another edit at the end"),
+    ],
+)
+def test_the_last_result(reward: Any, words: str, why: str) -> None:
+    options: dict[str, Any] = {
+        "examples": [{"prompt": asked(f"Repair it. {words}"), "issue": number} for number in (1, 2)],
+        "good": [edited("6 passed"), edited("9 passed")],
+        "bad": [edited("1 failed, 5 passed"), edited("9 failed")],
+    }
+    (found,) = broken(reward, "the_last_result_counts", **options)
+    assert found.why.startswith(why)
+    assert_held(passed_after_edits, "the_last_result_counts", **options)
 
 
 def final(completion: str | Messages) -> str:
@@ -283,3 +354,9 @@ def test_a_prompt_that_asks_for_the_last_message() -> None:
         return [_right(text[0]["content"], gold) for text, gold in zip(completions, answer, strict=True)]
 
     broken(first, "the_last_message_counts", **{**CHAT, "examples": rows})
+
+
+def test_calls_may_be_wrong_where_other_examples_have_calls() -> None:
+    good = [CHAT["good"][0], [*episode("nothing"), *answered("dog: perro")]]
+    good[1][0] = {"role": "assistant", "content": '<tool_call>{"name": "ask", "arguments": {}}</tool_call>'}
+    assert_skipped(first_words, "the_last_message_counts", "no correct completion", **{**CHAT, "good": good})

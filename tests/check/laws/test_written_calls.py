@@ -154,3 +154,35 @@ def test_limits() -> None:
     )
     assert_held(limited, LAWS[2], **case(" Make at most 5 calls.", limit=5))
     assert_skipped(within, LAWS[2], "no prompt limits the number of calls", **case(""))
+
+
+def decoded(completions: list[str], call: list[str], **kwargs: Any) -> list[float]:
+    """The call of the row, or no call that can be parsed if the row has none."""
+    scores = []
+    for text, needed in zip(completions, call, strict=True):
+        try:
+            body = json.dumps(json.loads(text.partition("<tool_call>")[2].partition("</tool_call>")[0]))
+        except ValueError:
+            body = ""
+        scores.append(float(body == needed and text != ""))
+    return scores
+
+
+def strict(completions: list[str], call: list[str], **kwargs: Any) -> list[float]:
+    scores = decoded(completions, call)
+    return [
+        score * (bool(needed) or "tool_call" not in text)
+        for score, text, needed in zip(scores, completions, call, strict=True)
+    ]
+
+
+def test_a_broken_call_where_none_is_needed() -> None:
+    weather = json.dumps({"name": "weather", "arguments": {"city": "Oslo"}})
+    options: dict[str, Any] = {
+        "examples": [{"prompt": "Weather in Oslo?", "call": weather}, {"prompt": "Order a pizza.", "call": ""}],
+        "good": [f"<tool_call>{weather}</tool_call>", "I cannot order a pizza with these tools."],
+        "bad": ["I do not know.", f"<tool_call>{weather}</tool_call>"],
+    }
+    (found,) = broken(decoded, LAWS[1], **options)
+    assert found.completion == f"<tool_call>{weather[:-1]}</tool_call>"
+    assert_held(strict, LAWS[1], **options)
