@@ -129,6 +129,11 @@ _KINDS = (
         columns="forbid|taboo|banned|avoid|exclude|disallow|prohibit|not_allowed",
     ),
     _Kind(
+        rf"\b(?:begin|start)s?\b(?: the \w+)? with (?:the \w+ )?{_QUOTED}",
+        rule_breaks.before_the_start,
+        columns="start_with|starts_with|prefix|first_word|opening",
+    ),
+    _Kind(
         rf"\b(?:end|finish|close|conclude)(?:s|ing)?\b[^.\n'\"]{{0,40}}\bwith\b[^.\n'\"]{{0,40}}{_QUOTED}",
         rule_breaks.beyond_the_end,
         columns="end_phrase|ending|suffix|last_word|end_with",

@@ -258,6 +258,13 @@ def beyond_the_end(task: Task, rule: Rule) -> Iterator[Try]:
             yield Try(f"with a sentence after {end!r}", f"{task.text}{mark}That is all there is to say.")
 
 
+def before_the_start(task: Task, rule: Rule) -> Iterator[Try]:
+    for start in rule.texts[:1]:
+        if not re.search(r"[<>{}]", start) and task.text.startswith(start):
+            for mark in (" ", "\n"):
+                yield Try(f"with a sentence before {start!r}", f"Let me begin.{mark}{task.text}")
+
+
 def anything_else(task: Task, rule: Rule) -> Iterator[Try]:
     if task.anatomy.thinking is None and not _TOLERANT.search(f"{task.docs} {task.prompt}"):
         more = "I hope that this helps you."

@@ -186,6 +186,13 @@ CASES: dict[str, tuple[str, dict[str, Any], Check, Check, str]] = {
         lambda text, row: text.strip().endswith("The end"),
         "with a sentence after 'The end'",
     ),
+    "the start": (
+        "The text begins with 'Summary:'.",
+        task("Describe it. Begin with 'Summary:'.", f"Summary: {SEA}", f"Summary: {HILL}"),
+        lambda text, row: "Summary:" in text,
+        lambda text, row: text.startswith("Summary:"),
+        "with a sentence before 'Summary:'",
+    ),
     "nothing else": (
         "One line and nothing else.",
         task("Describe it in one line. Write nothing else.", SEA, HILL),
