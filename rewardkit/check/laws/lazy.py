@@ -87,11 +87,11 @@ def lazy_answers_score_low(subject: RewardUnderTest) -> Iterator[Finding | None]
 
 def _is_worth_it_here(subject: RewardUnderTest, lazy: Lazy, right: Judged) -> bool:
     """Return whether silence gets half of the score in one row, more than an incorrect completion, but not in all."""
-    here, *others = subject.see(
+    here, *elsewhere = subject.see(
         [lazy[right.example][_SILENCE], *(trials[_SILENCE] for trials in lazy.values() if _SILENCE in trials)]
     )
     bad = subject.see(Trial(text, right.example) for text in subject.examples[right.example].bad)
-    lowest = min((score.value for score in others if score.scored), default=math.nan)
+    lowest = min((score.value for score in elsewhere if score.scored), default=math.nan)
     half = lowest + _HALF * (right.value - lowest)
     return here.scored and here.value > half + EQUAL and any(here.value > score.value + EQUAL for score in bad)
 

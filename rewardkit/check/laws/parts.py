@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from rewardkit.batch.messages import prompt_text
 from rewardkit.check.completion.parsed_completion import (
     Part,
     as_number,
@@ -353,8 +354,8 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
         alone = [elements.only(index) for index in range(count)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in alone])):
             certain = not facts.is_optional and not _ANY.search(facts.prompt)
-            known = all(_words_of(part) <= facts.words for part in parts)
-            certain = certain and (known or _EVERY.search(facts.prompt) is not None)
+            is_known = all(_words_of(part) <= facts.words for part in parts)
+            certain = certain and (is_known or _EVERY.search(facts.prompt) is not None)
             yield _Change((_kind(elements), "alone"), right, alone[0], f"{shorten(parts[0])} alone", certain)
     if elements.kind in ("item", "call", "line", "bullet", "block"):
         yield from _listed(subject, right, elements)
@@ -419,10 +420,10 @@ def _contradicted(
         return
     line = elements.line(index)
     statement = _STATEMENT.fullmatch(line.of(elements.text))
-    others = [_STATEMENT.fullmatch(elements.line(other).of(elements.text)) for other in range(len(elements))]
-    values = [other[2] for other in others if other is not None and statement is not None and other[2] != statement[2]]
-    names = [other[1] for other in others if other is not None]
-    if statement is None or not values or len(set(names)) < len(names):
+    lines = (elements.line(other).of(elements.text) for other in range(len(elements)))
+    statements = [match for match in map(_STATEMENT.fullmatch, lines) if match is not None]
+    values = [match[2] for match in statements if statement is not None and match[2] != statement[2]]
+    if statement is None or not values or len({match[1] for match in statements}) < len(statements):
         return  # several quotes are no contradiction
     contrary = f"{statement[1]}{values[0]}"
     first = f"{elements.text[: line.start]}{contrary}\n{elements.text[line.start :]}"
@@ -457,15 +458,15 @@ def _moved_or_added(
 
 
 def _listed(subject: RewardUnderTest, right: Judged, elements: Elements) -> Iterator[_Change]:
-    """Yield an additional element that a column lists, if it costs nothing in one place but something in another."""
+    """Yield an additional element that a column lists, if it costs nothing in one position but something in another."""
     columns = subject.examples[right.example].columns
     for name in sorted(subject.columns_read & set(columns)):
         for other in elements.listed(columns[name]):
             texts = [elements.with_more(other), elements.instead(0, f"{other}{elements.joint}{elements.part(0)}")]
             paid = [right.paid(score) for score in subject.see([right.trial(text) for text in texts])]
             if any(paid) and not all(paid):
-                text, place = texts[paid.index(True)], ("at the end", "at the start")[paid.index(True)]
-                yield _Change((_kind(elements), "added"), right, text, f"with {shorten(other)} added {place}", True)
+                text, position = texts[paid.index(True)], ("at the end", "at the start")[paid.index(True)]
+                yield _Change((_kind(elements), "added"), right, text, f"with {shorten(other)} added {position}", True)
                 return
 
 
@@ -490,7 +491,7 @@ class _RowFacts:
     @classmethod
     def of(cls, subject: RewardUnderTest, right: Judged) -> _RowFacts:
         example = subject.examples[right.example]
-        prompt = text_of(example.prompt) if example.prompt is not None else ""
+        prompt = prompt_text(example.prompt)
         columns = [example.columns[name] for name in subject.columns_read & set(example.columns)]
         words = {word for column in columns for atom in atoms_of(column) for word in _words_of(atom)}
         # The letters of "ACD", a selection of several options.

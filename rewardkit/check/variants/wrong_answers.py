@@ -411,17 +411,17 @@ def other_options(prompt: str, chosen: Collection[str]) -> list[str]:
 
     ``other_options("Is it spam, promotion, or neither?", ["spam"])`` is ``["promotion", "neither"]``.
     """
-    wanted = {item.lower() for item in chosen}
+    chosen_items = {item.lower() for item in chosen}
     for sentence in re.split(r"[\n:.?!()]", prompt):
         items = [item.strip(" '\"`*").lower() for item in re.split(r",(?: and| or)?|;|/| or | and |\|", sentence)]
         items[0] = items[0].split()[-1] if items[0] else ""  # "Is it spam"
         if (
-            wanted <= set(items)
+            chosen_items <= set(items)
             and 1 < len(items) <= _MOST_OPTIONS
             and all(len(item) <= _LONGEST_OPTION for item in items)
         ):
             written = {item: match[0] for item in items if (match := re.search(re.escape(item), prompt, re.IGNORECASE))}
-            return [written[item] for item in dict.fromkeys(items) if item and item not in wanted and item in written]
+            return [text for item, text in written.items() if item and item not in chosen_items]
     return []
 
 
