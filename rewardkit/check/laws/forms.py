@@ -138,7 +138,7 @@ def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
 
     Correct completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
     endings, after an opening tag in the prompt, and with the answer without the gold answer's comma or unit. They are
-    also tried in what the columns and the rules of the task allow: another accepted answer, any order, or another form.
+    also tried with another accepted answer, in another order, and in other forms, if the rules of the task allow this.
     """
     reported_names: set[str] = set()
     for right in judged(subject):
@@ -167,7 +167,7 @@ def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) 
         return None
     hint = f": {variant.hint}" if variant.hint and (variant.hint != DOTALL or subject.mined.has_dots) else ""
     message = f"a correct completion {variant.name} scores {score.value:.6g} instead of {right.value:.6g}{hint}"
-    advice = variant.advice or _dot_advice(subject)
+    advice = _dot_advice(subject)
     return finding(subject, trial, score, message, unreachable=variant.unreachable, advice=advice, lead=variant.lead)
 
 

@@ -74,7 +74,6 @@ class FormatVariant:
         partly: whether only a partial loss is a fault, because a total loss may be intended.
         unreachable: the reason that the given data's model does not write the variant, or "" if it does.
         lead: whether a person must judge whether the variant is correct.
-        advice: the next step, or "" for the law's advice.
     """
 
     name: str
@@ -85,7 +84,6 @@ class FormatVariant:
     partly: bool = False
     unreachable: str = ""
     lead: bool = False
-    advice: str = ""
 
 
 def make_format_variants(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
@@ -131,7 +129,8 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
         for text in rules_of(subject, subject.examples)
         for number in re.findall(r"\d+", re.sub(r"(?<=\d)[ ,_](?=\d{3})", "", text))
     }
-    if anatomy.marked:
+    reasons = anatomy.thinking is not None or _asks_for_reasons("\n".join(rules_of(subject, subject.examples)))
+    if anatomy.marked and reasons:
         start = anatomy.thinking.body.start if anatomy.thinking is not None else 0
         doubts, remark = (f"{text[:start]}{words}\n{text[start:].lstrip()}" for words in (_DOUBTS, _REMARK))
         hint = "words of the reasoning are read as the answer"
@@ -147,7 +146,7 @@ def _reasoned(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant
     """Yield the completion with a wrong answer, code, or JSON in its reasoning, if its answer is at the end."""
     anatomy, rules = right.anatomy, "\n".join(rules_of(subject, [subject.examples[right.example]]))
     start = anatomy.thinking.body.start if anatomy.thinking is not None else 0
-    is_asked_for = anatomy.thinking is not None or (_REASONS.search(rules) and not _NO_REASONS.search(rules))
+    is_asked_for = anatomy.thinking is not None or _asks_for_reasons(rules)
     # "Date: 2024-03-05" in the last line.
     last = rf"(?:^|\n)[A-Z][\w ]{{0,30}}: ?{re.escape(anatomy.gold)}\.?\s*\Z"
     is_last = anatomy.gold and re.search(last, anatomy.text)
@@ -167,6 +166,10 @@ def _reasoned(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant
     if anatomy.thinking is not None:
         yield FormatVariant("with code in its thinking", thinking(_CODE), thinking(_REMARK), hint, any_cost=True)
         yield FormatVariant("with JSON in its thinking", thinking(_JSON), thinking(_REMARK), hint, any_cost=True)
+
+
+def _asks_for_reasons(rules: str) -> bool:
+    return _REASONS.search(rules) is not None and _NO_REASONS.search(rules) is None
 
 
 def _outline(text: str) -> str:
