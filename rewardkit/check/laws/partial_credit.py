@@ -185,7 +185,7 @@ def _longer(right: Judged, seed: int, text: str | None = None) -> list[str]:
 
 
 @law(
-    advice="Limit the part of the score that depends on length, and pay it only for correct answers",
+    advice="Limit the part of the score that depends on length, and add it only for correct answers",
     skip="no trial showed that the reward judges answers",
     applies=needs_good,
     per=judged,

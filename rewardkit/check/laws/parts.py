@@ -429,7 +429,7 @@ def _contradicted(
     first = f"{elements.text[: line.start]}{contrary}\n{elements.text[line.start :]}"
     last = f"{elements.text[: line.end]}\n{contrary}{elements.text[line.end :]}"
     if all(right.paid(score) for score in subject.see([right.trial(first), right.trial(last)])):
-        why = f"with {shorten(contrary)} beside {shorten(line.of(elements.text))}"
+        why = f"with {shorten(contrary)} next to {shorten(line.of(elements.text))}"
         yield _Change((_kind(elements), "contradicted"), right, last, why, certain)
 
 

@@ -142,7 +142,7 @@ def _certainly_wrong(anatomy: ParsedCompletion, other_golds: list[str]) -> list[
         return []
     value = anatomy.gold if anatomy.aliases else anatomy.value
     # "50%" and "0.5" may be the same, but "0.5%" is not, so it counts if the sign stays behind the number.
-    keeps_sign = all(re.match(r"\s?%", anatomy.text[place.end :]) for place in anatomy.places)
+    keeps_sign = all(re.match(r"\s?%", anatomy.text[span.end :]) for span in anatomy.places)
     may_be_share = "%" in anatomy.text and not keeps_sign
     wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if may_be_share else value, other_golds)
     # `wrong` already differs from the gold answer, also in its decimal point, which `equal` ignores.

@@ -75,15 +75,15 @@ def _other_spellings(subject: RewardUnderTest, right: Judged, rules: str) -> Ite
     answer = anatomy.region.of(anatomy.text).strip()
     has_words = _ACCEPTED.search(anatomy.column.replace("_", " ")) or _ACCEPTED.search(rules)
     is_whole = plain(re.sub(r"(?i)^(?:the|an?) ", "", answer)) == plain(anatomy.gold)
-    others = [alias for alias in anatomy.aliases if plain(alias) != plain(anatomy.gold)]
+    aliases = [alias for alias in anatomy.aliases if plain(alias) != plain(anatomy.gold)]
     # Options: an incorrect completion gives one of them, or another column says which one is correct.
     golds = [value.lower() for value in example.columns.values() if isinstance(value, str)]
     are_options = anatomy.gold.lower() in golds or any(
-        re.search(rf"(?<!\w){re.escape(alias)}(?!\w)", text_of(bad)) for bad in example.bad for alias in others
+        re.search(rf"(?<!\w){re.escape(alias)}(?!\w)", text_of(bad)) for bad in example.bad for alias in aliases
     )
     if not is_whole or are_options or not (has_words or likelihood(anatomy.column) < len(ANSWERS)):
         return
-    for alias in sorted(others, key=len):
+    for alias in sorted(aliases, key=len):
         if alias.strip() and len(alias) <= _LONGEST_ALIAS and "\n" not in alias:
             body = anatomy.region.of(anatomy.text).replace(answer, alias)
             hint = f"the column {anatomy.column!r} also lists {alias!r}"
@@ -123,9 +123,9 @@ def _is_list(elements: Elements) -> bool:
 
 def _orders(count: int) -> Iterator[tuple[int, ...]]:
     """Yield the reversed order, the rotated ones, and some others of `count` elements."""
-    given = tuple(range(count))
-    rotated = [given[shift:] + given[:shift] for shift in range(1, count)]
-    yield from dict.fromkeys([given[::-1], *rotated, *islice(permutations(given), _MOST_ORDERS)])
+    order = tuple(range(count))
+    rotated = [order[shift:] + order[:shift] for shift in range(1, count)]
+    yield from dict.fromkeys([order[::-1], *rotated, *islice(permutations(order), _MOST_ORDERS)])
 
 
 def _at_other_times(subject: RewardUnderTest, right: Judged, rules: str) -> Iterator[FormatVariant]:
@@ -225,7 +225,7 @@ def _as_stated(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatVariant]
     if anatomy.region.of(anatomy.text).strip(" .$\n") != gold.strip("$") or gold[0] in "{[<":
         return
     has_period = anatomy.text[anatomy.places[-1].end :].startswith(".")
-    for name, words, others in (
+    for name, words, notations in (
         ("in another case", "(?:letter |upper or lower )?case|capitali[sz]ation", [gold.upper(), gold.lower()]),
         (
             "with a period after its answer",
@@ -243,7 +243,7 @@ def _as_stated(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatVariant]
         ("in quotation marks", "quotes|quotation marks", [f'"{gold}"']),
         ("in bold", "bold(?: type)?", [f"**{gold}**"]),
     ):
-        for other in others if _allows(rules, words) else ():
+        for other in notations if _allows(rules, words) else ():
             if other != gold:
                 yield FormatVariant(name, anatomy.answering(other), hint="the rules allow this form")
 
@@ -266,8 +266,8 @@ def _allows(rules: str, words: str) -> bool:
 def _as_other_numbers(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatVariant]:
     """Yield the number or time in another notation that the rules allow or ask for."""
     gold, number = anatomy.gold.strip(), as_number(anatomy.gold)
-    places = {match[1].lower() for match in _PLACES.finditer(rules)}
-    decimals = {_WORDS.get(place) or int(place) for place in places}
+    numbers = {match[1].lower() for match in _PLACES.finditer(rules)}
+    decimals = {_WORDS.get(number) or int(number) for number in numbers}
     exponent = number.as_tuple().exponent if number is not None else 0
     if number is not None and isinstance(exponent, int) and len(decimals) == 1 and exponent > -max(decimals):
         padded = f"{number:.{max(decimals)}f}"
