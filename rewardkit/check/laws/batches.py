@@ -183,8 +183,12 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
 def _of_another_prompt(subject: RewardUnderTest, group: list[Trial]) -> list[Trial]:
     """Return longer versions of the correct completions, for a different prompt with the same columns."""
     prompt = subject.examples[group[0].example].prompt
-    is_chat = isinstance(prompt, list)
-    other = [{"role": "user", "content": "Why?"}] if is_chat else f"Another question. {prompt or ''}"
+    # The reward may read the prompt, so it only gets a new start.
+    other = (
+        [{"role": "user", "content": "Another question."}, *prompt]
+        if isinstance(prompt, list)
+        else f"Another question. {prompt or ''}"
+    )
     rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
     longer = prepend_words(subject, prepend_words(subject, prepend_words(subject, rights)))
     return [replace(trial, columns={"prompt": other}) for trial in longer * 2]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rewardkit.batch.messages import prompt_text
+from rewardkit.check.completion.parsed_completion import parsed_json
 from rewardkit.check.findings import REFUSED, Finding, Share
 from rewardkit.check.laws.base import Skip, finding, law, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, foreign_trials, is_penalty, judged, wrongness
@@ -104,8 +105,9 @@ def _strategies(subject: RewardUnderTest, number: int) -> dict[str, Trial]:
     texts = {_SILENCE: "", "a constant text": _CONSTANT}
     texts |= {"an echo of the prompt": prompt} if lines else {}
     texts |= {"the prompt's last line": lines[-1]} if len(lines) > 1 else {}
-    trials = {name: Trial(subject.formed(text), number) for name, text in texts.items()}
     good = text_of(example.good[0])
+    texts |= {"an empty object": "{}"} if isinstance(parsed_json(good.strip()), dict) else {}
+    trials = {name: Trial(subject.formed(text), number) for name, text in texts.items()}
     unchanged = _EDIT.sub(lambda edit: f"{edit[1]}{edit[2]}{edit[1].rstrip()}", good)
     if unchanged != good:
         trials[_NO_EDIT] = Trial(subject.formed(unchanged), number)

@@ -204,17 +204,18 @@ def _groups(subject: RewardUnderTest, right: Judged) -> Iterator[Elements]:
 
 _OPTIONAL = re.compile(
     r"(?i)\b(?:optional|ignored|fine|harmless|not (?:compared|checked|judged)"
-    r"|metadata|at least|tolera\w*)\b"
+    r"|metadata|at least (?!one\b|1\b)|tolera\w*)\b"
 )
 """Words of a prompt or docstring that say that some elements do not count."""
 _OF_FORM = re.compile(
-    r"(?i)\b(?:text (?:outside|around|before|after)|case|white ?space|spac(?:es|ing)|punctuation|layout|articles?)\b"
+    r"(?i)\b(?:optional reasoning|text (?:outside|around|before|after)|case|white ?space|spac(?:es|ing)|punctuation"
+    r"|layout|articles?)\b"
     r"[^.\n]*"
 )
 """The part of a sentence that says that the form does not count."""
 _IN_ORDER = re.compile(
     r"(?i)\b(?:(?:in|right|correct|\w+ing|\w+ical) order|"
-    r"(?:earliest|oldest|newest|smallest|largest|best) first|rank\w*|"
+    r"(?:\w+est|best|most \w+)(?: \w+)? first|rank\w*|"
     r"sort\w*|sequence|chronolog\w*|shortest path|moves)\b"
 )
 """Words of a prompt that ask for an order."""
@@ -291,7 +292,9 @@ def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
         texts.add(first.text)
         rows = {change.right.example for change in free if change.certain}
         message = f"{first.why}: it scores {{score}}, the same as the correct completion"
-        is_lead = not first.certain or (len(rows) == 1 and kind in counting and first.kind[1] != "repeated")
+        # A row may hide that a clause counts, but not that an element does.
+        is_hidden = len(rows) == 1 and kind in counting and kind != "clause" and first.kind[1] != "repeated"
+        is_lead = not first.certain or is_hidden
         yield Variant(first.right.trial(first.text), message, base=first.right.as_given, lead=is_lead)
     if late is not None:
         raise late
@@ -331,7 +334,7 @@ def _free_changes(subject: RewardUnderTest, right: Judged, elements: Elements) -
             yield _Change((_kind(elements), "removed"), right, texts[count], why, True)
             return
     if elements.kind == "call":
-        yield from _more_calls(subject, right, elements)
+        yield from _more_calls(subject, right, elements, facts)
     if not any(counts) and any(change_paid):
         return
     if len(set(parts)) > 1:
@@ -448,9 +451,9 @@ def _moved_or_added(
         certain = all(paid) and "any order" not in facts.prompt
         why = "with two elements in each other's place"
         yield _Change((_kind(elements), "moved"), right, swaps[paid.index(True)], why, certain)
-    if elements.kind == "item" and _CLOSED.search(facts.prompt):
+    if elements.kind == "item" and _CLOSED.search(facts.rules):
         parts = {elements.part(index) for index in range(len(elements))}
-        foreign = other_options(facts.prompt, parts) or [f"{elements.changed(0)}{'q' * more}" for more in range(4)]
+        foreign = other_options(facts.prompt, parts) or [elements.foreign(index) for index in range(4)]
         texts = [elements.with_more(*foreign[:times]) for times in (1, 4)]
         if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
             why = f"with four more elements, such as {shorten(foreign[0])}"
@@ -476,6 +479,7 @@ class _RowFacts:
 
     Attributes:
         prompt: the text of the prompt.
+        rules: the prompt and the docstrings of the reward's functions.
         is_optional: whether the prompt or the reward's docstring says that some elements do not count.
         words: the words and numbers in the columns that the reward reads, in lower case.
         worthless: the keys in these columns whose value is zero or empty, such as documents of no relevance.
@@ -483,6 +487,7 @@ class _RowFacts:
     """
 
     prompt: str
+    rules: str
     is_optional: bool
     words: frozenset[str]
     worthless: frozenset[str]
@@ -499,6 +504,7 @@ class _RowFacts:
         docstrings = [inspect.getdoc(binding.original) or "" for _, binding in subject.bindings]
         return cls(
             prompt,
+            "\n".join([prompt, *docstrings]),
             any(_OPTIONAL.search(_OF_FORM.sub("", text)) for text in (prompt, *docstrings)),
             frozenset(words),
             frozenset(key.lower() for column in columns for key in _worthless(column)),
@@ -541,7 +547,7 @@ class _RowFacts:
 def _words_of(text: str) -> set[str]:
     """Return the words, numbers, and names in a text, in lower case, without short words such as "is" and "the"."""
     words = _WORD.findall(re.sub(r"</?\w+>", " ", text.lower()))
-    return {word for word in words if not re.fullmatch(r"[a-z]{2}|the|and|for|has|are|was", word)} or set(words)
+    return {word for word in words if not re.fullmatch(r"[a-z]{1,2}|the|and|for|has|are|was", word)} or set(words)
 
 
 def _options(text: str) -> list[str]:
@@ -565,14 +571,15 @@ def _is_asked_for(subject: RewardUnderTest, right: Judged, count: int) -> bool:
     )
 
 
-def _more_calls(subject: RewardUnderTest, right: Judged, elements: Elements) -> Iterator[_Change]:
+def _more_calls(subject: RewardUnderTest, right: Judged, elements: Elements, facts: _RowFacts) -> Iterator[_Change]:
     """Yield an additional call, to another function or with other arguments, if it costs nothing."""
     wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]
     if not wrong or any(map(right.paid, subject.see(wrong))):
         return
     for call in _other_calls(elements):
         texts = (elements.with_more(call), elements.instead(0, f"{call}{elements.joint}{elements.part(0)}"))
-        if all(right.paid(score) for score in subject.see([right.trial(text) for text in texts])):
+        behind, before = (right.paid(score) for score in subject.see([right.trial(text) for text in texts]))
+        if behind and (before or _CLOSED.search(facts.rules)):
             yield _Change(("call", "added"), right, texts[0], f"with the call {shorten(call)} added", True)
             return
 

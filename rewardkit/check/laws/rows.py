@@ -11,7 +11,7 @@ from typing import Any
 
 from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.score import Outcome
-from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, atoms_of, marks
+from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, atoms_of, marks, parsed_json
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, misread_chat, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, ignores_rows, judged
@@ -21,7 +21,7 @@ from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, 
 from rewardkit.check.reward_under_test.whole import tells_apart
 from rewardkit.check.variants.other_golds import Gold, other_golds
 from rewardkit.check.variants.own_texts import own_texts, reacts
-from rewardkit.check.variants.wrong_answers import equal, may_agree, plain
+from rewardkit.check.variants.wrong_answers import equal, leaves, may_agree, plain
 from rewardkit.errors import RewardKitError, shorten
 
 # "a number from 1 to 10" and "0-100" in a rubric; years such as 1990-2000 have four digits.
@@ -159,9 +159,19 @@ def _try_golds(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Gold, 
         yield gold, score, trial
 
 
+def _leaves(document: Any) -> dict[Any, None]:
+    """Return the values in an object or list, which may be JSON text, or {} for other cells."""
+    document = parsed_json(document) if isinstance(document, str) else document
+    return dict.fromkeys(value for _, value in leaves(document)) if isinstance(document, (dict, list)) else {}
+
+
 def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
     """Return whether the other columns allow `gold`: ``options="ABC"`` or ``choices=["red", "blue"]`` limit it."""
     columns = subject.examples[right.example].columns
+    before, after = (_leaves(document) for document in (right.anatomy.value, gold.value))
+    # A text that the code compares, such as the kind of an action, has only a few values.
+    if any(value in subject.mined.names for value in before.keys() - after.keys() if isinstance(value, str)):
+        return False
     number, scale = as_number(gold.written), _scale(subject, right)
     if number is not None and scale is not None and not scale[0] <= number <= scale[1]:
         return False
@@ -297,6 +307,9 @@ def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
         values = _values_of(subject, column)
         is_gold = any(right.anatomy.column == column for right in judged(subject))
         is_task = subject.columns_read == {column} and any(isinstance(value, (list, dict)) for value in values)
+        if is_task:
+            # One completion may be correct for all rows, but hardly for a list from its end to its start.
+            values[2:] = [value[::-1] for value in values[:1] if isinstance(value, list)]
         if len(values) < 2 or not (is_gold or is_task or _is_flag(values)):
             continue
         yield None
@@ -394,8 +407,6 @@ def _values_of(subject: RewardUnderTest, column: str) -> list[object]:
     if len(values) == 1 and _is_flag(values):
         opposite = {"True": "False", "False": "True", "true": "false", "false": "true"}
         values.append(opposite[str(values[0])])
-    # One completion may be correct for all rows, but hardly for a list from its end to its start.
-    values[2:2] = [value[::-1] for value in values[:1] if isinstance(value, list)]
     # Arbitrary limit: each value is tried with many completions.
     return values[:4]
 

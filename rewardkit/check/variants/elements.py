@@ -150,11 +150,17 @@ class Elements:
             start = part.index(":")
         elif self.kind == "bullet":  # the mark is kept
             start = len(part) - len(re.sub(r"^\S+\s+", "", part))
-        elif self.kind in ("call", "block"):  # the tag is kept
+        elif self.kind in ("call", "block") and part.startswith("<"):  # the tag is kept
             start = part.index(">") + 1
             part, end = part[: part.rindex("<")], part[part.rindex("<") :]
             return self._with_other_words(part, start) + end
         return self._with_other_words(part, start)
+
+    def foreign(self, number: int) -> str:
+        """Return an element that the completion does not have, for each number another one."""
+        part = self.changed(0)
+        value = as_number(part)
+        return f"{part}{'q' * number}" if value is None else str(int(value) + 1_000 * (number + 1))
 
     def cut(self, index: int) -> Iterator[str]:
         """Yield what a search for parts of the element at `index` also finds: its initials, and its first letter."""
@@ -251,6 +257,9 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     documents = list(_documents(text, start))
     for document in documents:
         yield from _document(text, document)
+    calls = [document for document in documents if _is_call(text, document)]
+    if len(calls) == len(documents) and len(calls) > sum("call" in block.name.lower() for block in blocks):
+        yield from _group(text, "call", calls)
     yield from _items(anatomy, documents)
     for value in columns:
         if (
@@ -282,6 +291,13 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     yield from _pieces(anatomy)
 
 
+def _is_call(text: str, document: Span) -> bool:
+    """Return whether a document on a line of its own is a tool call."""
+    line = text[text.rfind("\n", 0, document.start) + 1 :].partition("\n")[0]
+    value = parsed_json(document.of(text))
+    return line.strip() == document.of(text) and isinstance(value, dict) and bool({"name", "tool"} & value.keys())
+
+
 def _group(text: str, kind: str, spans: Sequence[Span], names: Sequence[str] = ()) -> Iterator[Elements]:
     if 0 < len(spans) <= _MOST:
         yield Elements(text, kind, tuple(spans), tuple(names))
@@ -297,7 +313,8 @@ def _documents(text: str, start: int) -> Iterator[Span]:
         except (ValueError, RecursionError):
             position = match.end()
             continue
-        if value and end - match.start() <= _LONGEST_DOCUMENT:
+        is_mark = isinstance(value, list) and len(value) == 1 and isinstance(value[0], int)  # "[2]" in a text
+        if value and not is_mark and end - match.start() <= _LONGEST_DOCUMENT:
             yield Span(match.start(), end)
         position = end
 
@@ -353,7 +370,8 @@ def _items(anatomy: ParsedCompletion, documents: Sequence[Span]) -> Iterator[Ele
             return
         region = Span(*line.span(1))
     body = region.of(text)
-    stripped = body.strip().strip("[]()*_`").strip()
+    # The brackets of "[2] > [1]" belong to the items.
+    stripped = body.strip().strip("*_`" if body.count("[") > 1 or body.count("(") > 1 else "[]()*_`").strip()
     if (
         not stripped
         or region.kind == "fence"
