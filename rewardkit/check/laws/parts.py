@@ -13,6 +13,7 @@ from typing import Any
 from rewardkit.batch.messages import prompt_text
 from rewardkit.check.completion.parsed_completion import (
     Part,
+    Span,
     as_number,
     atoms_of,
     parsed_json,
@@ -29,7 +30,7 @@ from rewardkit.check.reward_under_test.sensitivity import essence, essential_par
 from rewardkit.check.reward_under_test.trials import text_of
 from rewardkit.check.variants.elements import Elements, elements_in, similar_lines
 from rewardkit.check.variants.values import values_in
-from rewardkit.check.variants.wrong_answers import other_options, other_value
+from rewardkit.check.variants.wrong_answers import may_agree, other_options, other_value
 from rewardkit.errors import shorten
 
 _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
@@ -58,7 +59,9 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
     words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
     for part in essential_parts(subject, right):
         if part.kind == "number":
-            is_judged = part.text.lower() in words
+            around = right.anatomy.text[max(0, part.span.start - 1) : part.span.end + 1]
+            # A number in a date or a pattern is not compared on its own.
+            is_judged = part.text.lower() in words and not re.search(r"^[-:/{\\]|[-:/}]$", around)
         else:
             is_judged = any(gold.holds(part.span) for gold in right.anatomy.places)
         for other in _near_miss_texts(part, graded) if is_judged else ():
@@ -231,6 +234,8 @@ _STATEMENT = re.compile(r"(.*\w\**(?:[:=]| is an?| is)[ *]*)(\w[^:=\n]*)")
 """A line that states a value of something, such as ``Ann: knight``."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
 """A word, number, or name such as ``doc-1``."""
+_LONGEST_CELL = 40
+"""The maximum length of a cell to look for in a completion. Arbitrary: longer cells are texts."""
 _TIMES = (1, 3, 10)
 """The numbers of copies to try: one, a few, and many, since the reward may limit copies."""
 
@@ -282,6 +287,8 @@ def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
                         by_kind.setdefault(change.kind, []).append(change)
                 if changes == [None] and len(elements) > 1:
                     counting.add(_kind(elements))
+        for change in _free_cells(subject):
+            by_kind.setdefault(change.kind, []).append(change)
     except OutOfTime as error:  # what was found until then still counts
         late = error
     texts: set[str] = set()
@@ -298,6 +305,36 @@ def every_element_counts(subject: RewardUnderTest) -> Iterator[Variant | None]:
         yield Variant(first.right.trial(first.text), message, base=first.right.as_given, lead=is_lead)
     if late is not None:
         raise late
+
+
+def _free_cells(subject: RewardUnderTest) -> Iterator[_Change]:
+    """Yield another value for a column's value in a correct completion, if it costs nothing in one row but in others.
+
+    For example, a reward compares the text to type, but not the option to select.
+    """
+    for column in sorted(subject.columns_read):
+        cells = [str(example.columns[column]) for example in subject.examples if _is_short(example.columns.get(column))]
+        outcomes: list[tuple[bool, _Change]] = []
+        for right in judged(subject) if len(set(cells)) > 1 else ():
+            cell = subject.examples[right.example].columns.get(column)
+            text, anatomy = right.anatomy.text, right.anatomy
+            region = anatomy.region if anatomy.marked else Span(text.rstrip().rfind("\n") + 1, len(text))
+            written = str(cell) if _is_short(cell) else ""
+            matches = list(re.finditer(rf"(?<![\w.-]){re.escape(written)}(?![\w-])", text)) if written else []
+            spans = [span for span in (Span(*match.span()) for match in matches) if region.holds(span)]
+            if len(spans) != 1 or not right.text_counts:
+                continue
+            others = [value for value in cells if not may_agree(value, written)] or [str(other_value(cell))]
+            texts = [replaced(text, [(spans[0], value)]) for value in (others[0], str(other_value(cell)))]
+            paid = all(right.paid(score) for score in subject.see([right.trial(changed) for changed in texts]))
+            why = f"{shorten(str(other_value(cell)))} instead of {shorten(written)}"
+            outcomes.append((paid, _Change((f"cell {column}", "changed"), right, texts[1], why, True)))
+        if not all(paid for paid, _ in outcomes):
+            yield from (change for paid, change in outcomes if paid)
+
+
+def _is_short(cell: Any) -> bool:
+    return type(cell) is int or (isinstance(cell, str) and 0 < len(cell.strip()) <= _LONGEST_CELL)
 
 
 def _kind(elements: Elements) -> str:

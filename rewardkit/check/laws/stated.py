@@ -166,6 +166,12 @@ _KINDS = (
     ),
     _Kind(r"\b(?:cited|citations?|quotes?)\b", rule_breaks.other_citations, of_answer=True),
     _Kind(r"\b(?:verbatim|word for word|literally|copied)\b", rule_breaks.other_words),
+    _Kind(
+        r"\b(?:right|correct|exact\w*) to the (?:cent|penny|minute|second|day|month)\b"
+        r"|\bexact (?:value|number|amount|count|total)\b",
+        rule_breaks.near_numbers,
+        of_answer=True,
+    ),
     _Kind(r"\b(?:dd?/mm?/yy|day/month|day first|mm?/dd?/yy|month/day)", rule_breaks.day_and_month, of_answer=True),
 )
 

@@ -17,6 +17,7 @@ from rewardkit.check.completion.parsed_completion import (
     Span,
     as_number,
     likelihood,
+    numbers_in,
     replaced,
 )
 from rewardkit.check.completion.slots import SLOT, intervals_in
@@ -53,6 +54,12 @@ _PREFERRED = re.compile(
 """Words of a prompt that ask for one of several free slots."""
 _PLACES = re.compile(r"(?i)(?<!up to )(?<!at most )\b(one|two|three|four|[1-4]) decimals?\b(?! or)")
 _WORDS = {"one": 1, "two": 2, "three": 3, "four": 4}
+_DELIMITERS = re.compile(r"^[ \t]*\|?(?:[ :]*-{3,}[ :]*\|)+(?:[ :]*-{3,}[ :]*)?\|?[ \t]*$", re.MULTILINE)
+"""The row below the header of a Markdown table."""
+_CSV = re.compile(r"```csv[ \t]*\n(.*?)```", re.DOTALL)
+_QUOTED_FIELDS = re.compile(r"(?i)\bfields? may be quoted|\bRFC ?4180\b|\bquoted fields? (?:are|is) (?:fine|allowed)")
+_DECIMALS = re.compile(r"(?i)\bdecimals?\b[^\n]{0,30} (?:is|are) (?:fine|allowed|accepted)\b")
+_BODY = re.compile(r"(?i)\bbody\b[^.\n]{0,40}\b(?:is optional|may follow|is allowed)\b|\boptional body\b")
 _FRACTION_OR_DECIMAL = re.compile(
     r"(?i)\b(?:fractions? or (?:as )?(?:an? )?decimals?|decimals? or (?:as )?(?:an? )?fractions?)\b"
 )
@@ -64,6 +71,7 @@ def make_allowed_variants(subject: RewardUnderTest, right: Judged) -> Iterator[F
     yield from _in_other_orders(subject, right, rules)
     yield from _at_other_times(subject, right, rules)
     yield from _as_shown(right.anatomy, rules)
+    yield from _in_other_layouts(right.anatomy, rules)
     if right.judges:
         yield from _other_spellings(subject, right, rules)
         yield from _as_stated(right.anatomy, rules)
@@ -246,6 +254,30 @@ def _as_stated(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatVariant]
         for other in notations if _allows(rules, words) else ():
             if other != gold:
                 yield FormatVariant(name, anatomy.answering(other), hint="the rules allow this form")
+
+
+def _in_other_layouts(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatVariant]:
+    """Yield the completion with a table, CSV, or number in another layout that the rules or the format allow."""
+    text = anatomy.text
+    for first, rest in ((" --- |", " --- |"), (":---|", "---:|")):
+        rows = [Span(*match.span()) for match in _DELIMITERS.finditer(text)]
+        counts = [row.of(text).strip().strip("|").count("|") for row in rows]
+        other = replaced(text, [(row, f"|{first}{rest * count}") for row, count in zip(rows, counts, strict=True)])
+        if other != text:
+            hint = "the row below a Markdown table's header may have spaces and colons"
+            yield FormatVariant("with spaces or colons below its table's header", other, hint=hint)
+    fence = _CSV.search(text) if _QUOTED_FIELDS.search(rules) else None
+    if fence is not None and '"' not in fence[1]:
+        lines = [",".join(f'"{cell}"' for cell in line.split(",")) for line in fence[1].splitlines()]
+        body = Span(*fence.span(1))
+        yield FormatVariant("with quoted fields", replaced(text, [(body, "\n".join(lines) + "\n")]))
+    region = anatomy.region if anatomy.marked else Span(text.rfind("\n") + 1, len(text))
+    if _DECIMALS.search(rules):
+        whole = [span for span in numbers_in(text) if region.holds(span) and span.of(text).isdigit()]
+        if whole:
+            yield FormatVariant("with decimals", replaced(text, [(span, f"{span.of(text)}.0") for span in whole]))
+    if _BODY.search(rules) and "\n\n" not in text.strip():
+        yield FormatVariant("with a body after it", f"{text.rstrip()}\n\nThe old form was wrong for some inputs.")
 
 
 def _allows(rules: str, words: str) -> bool:

@@ -283,6 +283,8 @@ def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion with a line break in its thinking, and with its answer on a separate line."""
     text, region, block = anatomy.text, anatomy.region, anatomy.thinking
     thought = block.body if block is not None else Span(0, region.start)
+    if block is None and re.search(r"(?:^|\n)\w[\w ]{0,30}:\W*\Z", text[: region.start]):
+        thought = Span(0, text.rfind("\n", 0, region.start) + 1)  # "Final answer:" stays on one line
     body = thought.of(text)
     # A space between words: a line break there does not change the meaning.
     space = re.search(r"(?<=[\w.,;:)]) (?=[\w(])", body)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from rewardkit.check.completion.parsed_completion import (
     ParsedCompletion,
     Span,
+    as_number,
     atoms_of,
     parts_of,
     replaced,
@@ -421,3 +423,15 @@ def day_and_month(task: Task, rule: Rule) -> Iterator[Try]:
             gold = f"{year}-{month.zfill(2)}-{new_day}" if is_iso else written
             texts = [replaced(task.text, [(Span(*dates[-1].span()), text)]) for text in (swapped, written)]
             yield Try(f"with {swapped} for {written}", texts[0], texts[1], {name: gold})
+
+
+def near_numbers(task: Task, rule: Rule) -> Iterator[Try]:
+    """Yield the gold number less half a percent and plus half a percent, at least one unit of its last digit."""
+    gold = task.anatomy.gold.replace(",", "")
+    number = as_number(gold)
+    if number is None or not re.fullmatch(r"-?\d+(?:\.\d+)?", gold):
+        return
+    unit = Decimal(1).scaleb(-len(gold.partition(".")[2]))
+    step = max(unit, (abs(number) / 200).quantize(unit))
+    for other in (number + step, number - step):
+        yield Try(f"with {other} for {task.anatomy.gold}", task.anatomy.saying(f"{other:f}"))
