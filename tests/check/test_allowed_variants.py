@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from fractions import Fraction
@@ -297,3 +298,103 @@ def test_another_item_of_a_list_is_only_a_lead_if_nothing_says_that_each_is_acce
 )
 def test_rules_that_do_not_allow_it(reward: Any, data: dict[str, Any], prompt: str) -> None:
     assert_held(reward, LAW, **{**data, "examples": [{**row, "prompt": prompt} for row in data["examples"]]})
+
+
+@rk.reward
+def plain_table(completion: str, rows: Any) -> float:
+    """Know only delimiter rows of hyphens."""
+    lines = completion.splitlines()
+    is_table = len(lines) > 2 and re.fullmatch(r"\|?-+(\|-+)*\|?", lines[1]) is not None
+    return float(is_table and [line.strip("|").split("|") for line in lines[2:]] == rows)
+
+
+@rk.reward
+def any_table(completion: str, rows: Any) -> float:
+    lines = completion.splitlines()
+    is_table = len(lines) > 2 and re.fullmatch(r"[| :-]+", lines[1]) is not None
+    return float(is_table and [line.strip("|").split("|") for line in lines[2:]] == rows)
+
+
+TABLES = rows(
+    "Write a Markdown table.",
+    {"rows": [["tea", "3"]]},
+    {"rows": [["Oder", "840"]]},
+    good=["|item|price|\n|---|---|\n|tea|3|", "|river|km|\n|---|---|\n|Oder|840|"],
+    bad=["|item|price|\n|---|---|\n|tea|4|", "Oder, 840"],
+)
+
+
+@rk.reward
+def split_fields(completion: str, table: Any) -> float:
+    match = re.search(r"```csv\n(.*?)```", completion, re.DOTALL)
+    return float(match is not None and [line.split(",") for line in match[1].splitlines()] == table)
+
+
+@rk.reward
+def csv_fields(completion: str, table: Any) -> float:
+    match = re.search(r"```csv\n(.*?)```", completion, re.DOTALL)
+    return float(match is not None and list(csv.reader(match[1].splitlines())) == table)
+
+
+CSV = rows(
+    "Write CSV in a ```csv block. Fields may be quoted.",
+    {"table": [["Jo", "31"]]},
+    {"table": [["Ada", "44"]]},
+    good=["```csv\nJo,31\n```", "```csv\nAda,44\n```"],
+    bad=["```csv\nJo,30\n```", "Ada 44"],
+)
+
+
+@rk.reward
+def whole_point(completion: str, box: Any) -> float:
+    numbers = re.findall(r"\d+", completion)
+    return float(len(numbers) == 2 and all(low <= int(one) <= low + 9 for one, low in zip(numbers, box, strict=True)))
+
+
+@rk.reward
+def any_point(completion: str, box: Any) -> float:
+    numbers = re.findall(r"\d+(?:\.\d+)?", completion)
+    return float(len(numbers) == 2 and all(low <= float(one) <= low + 9 for one, low in zip(numbers, box, strict=True)))
+
+
+POINTS = rows(
+    "Point to the button, as <point>(x, y)</point>. Decimals such as 10.5 are fine.",
+    {"box": [10, 20]},
+    {"box": [50, 70]},
+    good=["<point>(12, 25)</point>", "<point>(55, 75)</point>"],
+    bad=["<point>(90, 90)</point>", "<point>(1, 2)</point>"],
+)
+
+
+@rk.reward
+def header_alone(completion: str, scope: str) -> float:
+    return float(re.fullmatch(rf"fix\({scope}\): [^\n]{{1,60}}", completion) is not None)
+
+
+@rk.reward
+def header_and_body(completion: str, scope: str) -> float:
+    return float(re.fullmatch(rf"fix\({scope}\): [^\n]{{1,60}}(?:\n\n.+)?", completion, re.DOTALL) is not None)
+
+
+COMMITS = rows(
+    "Write a commit message. A body after a blank line is optional.",
+    {"scope": "cli"},
+    {"scope": "docs"},
+    good=["fix(cli): read the flag", "fix(docs): name the flag"],
+    bad=["Read the flag.", "Name the flag."],
+)
+
+
+@pytest.mark.parametrize(
+    ("faulty", "sound", "given", "name"),
+    [
+        (plain_table, any_table, TABLES, "with spaces or colons below its table's header"),
+        (split_fields, csv_fields, CSV, "with quoted fields"),
+        (whole_point, any_point, POINTS, "with decimals"),
+        (header_alone, header_and_body, COMMITS, "with a body after it"),
+    ],
+)
+def test_other_layouts(faulty: rk.Reward, sound: rk.Reward, given: dict[str, Any], name: str) -> None:
+    (finding,) = (one for one in broken(faulty, LAW, **given) if name in one.why)
+    assert "scores 0 instead of 1" in finding.why
+    assert_held(sound, LAW, **given)

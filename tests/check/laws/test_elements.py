@@ -340,3 +340,123 @@ def test_one_of_all_points() -> None:
     rows = [{**row, "prompt": "Point at some of the apples."} for row in rows]
     report = check_reward(precise, laws=["every_element_counts"], **{**given, "examples": rows})
     assert not any(finding.completion == "[[40, 50]]" for finding in report.findings)
+
+
+def query_in(text: str) -> str:
+    return " ".join(text.lower().replace(";", "").split())
+
+
+def test_a_clause_of_a_query() -> None:
+    def unordered(completions: list[str], query: list[str], **kwargs: Any) -> list[float]:
+        queries = [query_in(text).partition(" order by")[0] for text in completions]
+        return [
+            float(one == query_in(gold).partition(" order by")[0]) for one, gold in zip(queries, query, strict=True)
+        ]
+
+    def ordered(completions: list[str], query: list[str], **kwargs: Any) -> list[float]:
+        return [float(query_in(one) == query_in(gold)) for one, gold in zip(completions, query, strict=True)]
+
+    golds = ["SELECT name FROM staff WHERE pay > 5 ORDER BY pay DESC", "SELECT id FROM staff WHERE pay < 9 ORDER BY id"]
+    rows = [{"prompt": "Highest pay first.", "query": golds[0]}, {"prompt": "Smallest id first.", "query": golds[1]}]
+    given: dict[str, Any] = {"examples": rows, "good": golds, "bad": ["SELECT name FROM staff", "SELECT id FROM staff"]}
+    findings = broken(unordered, "every_element_counts", **given)
+    assert any("without 'ORDER BY pay DESC'" in finding.why for finding in findings)
+    assert_held(ordered, "every_element_counts", **given)
+
+
+def test_placeholders_in_each_others_place() -> None:
+    def masked(completions: list[str], text: list[str], **kwargs: Any) -> list[float]:
+        pairs = zip(completions, text, strict=True)
+        return [
+            float(
+                re.sub(r"{\w+}", "_", one) == re.sub(r"{\w+}", "_", gold) and {*re.findall(r"{\w+}", one)} == {*names}
+            )
+            for one, gold in pairs
+            for names in [re.findall(r"{\w+}", gold)]
+        ]
+
+    golds = ["{old} heißt jetzt {new}.", "{name} hat {count} Dateien."]
+    given: dict[str, Any] = {"examples": [{"text": text} for text in golds], "good": golds, "bad": ["Ja.", "Nein."]}
+    findings = broken(masked, "every_element_counts", **given)
+    assert any(finding.completion == "{new} heißt jetzt {old}." for finding in findings)
+
+
+def test_statements_that_contradict_each_other() -> None:
+    def named(completions: list[str], roles: list[dict[str, str]], **kwargs: Any) -> list[float]:
+        lines = [set(text.splitlines()) for text in completions]
+        golds = [{f"{name}: {role}" for name, role in one.items()} for one in roles]
+        return [float(gold <= said) for said, gold in zip(lines, golds, strict=True)]
+
+    roles = [{"Ann": "knight", "Bob": "knave"}, {"Cai": "knave", "Dov": "knight"}]
+    rows = [{"prompt": "Who is what?", "roles": row} for row in roles]
+    good = ["Ann: knight\nBob: knave", "Cai: knave\nDov: knight"]
+    findings = broken(named, "every_element_counts", examples=rows, good=good, bad=["Ann: knave", "Dov: knave"])
+    assert any("'Ann: knave' next to 'Ann: knight'" in finding.why for finding in findings)
+
+
+def test_labels_that_the_prompt_lists() -> None:
+    def recalled(completions: list[str], labels: list[list[str]], **kwargs: Any) -> list[float]:
+        answers = [{part.strip() for part in text.partition(":")[2].split(",")} for text in completions]
+        known = {"billing", "shipping", "returns", "privacy"}
+        pairs = zip(answers, labels, strict=True)
+        return [len(said & set(gold)) / len(gold) if said <= known else 0.0 for said, gold in pairs]
+
+    prompt = "Possible: billing, shipping, returns, privacy. Give the topics that apply and no others."
+    rows = [{"prompt": prompt, "labels": ["billing", "privacy"]}, {"prompt": prompt, "labels": ["shipping", "returns"]}]
+    good = ["Topics: billing, privacy", "Topics: shipping, returns"]
+    findings = broken(
+        recalled, "every_element_counts", examples=rows, good=good, bad=["Topics: returns", "Topics: privacy"]
+    )
+    assert any("with four more elements" in finding.why for finding in findings)
+
+
+def test_items_in_brackets_of_their_own() -> None:
+    def gain(completions: list[str], grades: list[dict[str, int]], **kwargs: Any) -> list[float]:
+        orders = [re.findall(r"\[(\d)\]", text) for text in completions]
+        return [
+            float(len(order) == len(row) and sum(row.get(one, 0) / (at + 1) for at, one in enumerate(order)) >= best)
+            for order, row in zip(orders, grades, strict=True)
+            for best in [sum(grade / (at + 1) for at, grade in enumerate(sorted(row.values(), reverse=True)))]
+        ]
+
+    rows = [
+        {"prompt": "Rank.", "grades": {"1": 1, "2": 3, "3": 2}},
+        {"prompt": "Rank.", "grades": {"1": 2, "2": 1, "3": 3}},
+    ]
+    good, bad = ["[2] > [3] > [1]", "[3] > [1] > [2]"], ["[1] > [3] > [2]", "[2] > [1] > [3]"]
+    findings = broken(gain, "every_element_counts", examples=rows, good=good, bad=bad)
+    assert any("is missing, '[" in finding.why for finding in findings)
+
+
+def test_a_cell_that_counts_in_other_rows_only() -> None:
+    def action(completions: list[str], kind: list[str], value: list[str], **kwargs: Any) -> list[float]:
+        scores = []
+        for text, wanted, gold in zip(completions, kind, value, strict=True):
+            match = re.fullmatch(r'(TYPE|SELECT) "(\w+)"', text)
+            is_right = match is not None and match[1] == wanted
+            scores.append(float(is_right and (match is None or wanted == "SELECT" or match[2] == gold)))
+        return scores
+
+    rows = [{"kind": "TYPE", "value": "Oslo"}, {"kind": "SELECT", "value": "Business"}]
+    given: dict[str, Any] = {
+        "examples": rows,
+        "good": ['TYPE "Oslo"', 'SELECT "Business"'],
+        "bad": ['TYPE "Rome"', "CLICK"],
+    }
+    findings = broken(action, "every_element_counts", **given)
+    assert any("instead of 'Business'" in finding.why for finding in findings)
+
+
+def test_calls_on_lines_of_their_own() -> None:
+    def in_order(completions: list[str], calls: list[list[str]], **kwargs: Any) -> list[float]:
+        lines = [text.splitlines() for text in completions]
+        return [float(made[: len(row)] == row) for made, row in zip(lines, calls, strict=True)]
+
+    made = [[f'{{"name": "{name}", "arguments": {{"id": {at}}}}}' for name in ("read", "send")] for at in (3, 5)]
+    rows = [{"prompt": "Only the calls that are needed.", "calls": calls} for calls in made]
+    good, bad = ["\n".join(calls) for calls in made], [calls[0] for calls in made]
+    findings = broken(in_order, "every_element_counts", examples=rows, good=good, bad=bad)
+    assert any("delete_account" in str(finding.completion) for finding in findings)
+    rows = [{**row, "prompt": "Which calls?"} for row in rows]
+    report = check_reward(in_order, examples=rows, good=good, bad=bad, laws=["every_element_counts"])
+    assert not any("delete_account" in str(finding.completion) for finding in report.findings)

@@ -302,3 +302,22 @@ def test_a_rule_of_the_prompt_alone_is_a_lead_if_the_reward_judges_form() -> Non
 def test_a_docstring_may_set_a_rule_aside() -> None:
     _, rows, faulty, _, _ = CASES["order"]
     assert_skipped(rewarding(faulty, "The alphabetical order is not checked."), LAW, "states no rule", **rows)
+
+
+def test_numbers_that_are_right_to_the_cent() -> None:
+    def near(share: float) -> Check:
+        def check(text: str, row: dict[str, Any]) -> bool:
+            match = re.fullmatch(r"\$(\d+\.\d\d)", text)
+            return match is not None and abs(float(match[1]) - row["total"]) <= share * row["total"] + 1e-9
+
+        return check
+
+    docs = "1.0 if the total is right to the cent, else 0.0."
+    given = {
+        "examples": [{"prompt": "How much?", "total": 116.72}, {"prompt": "And now?", "total": 37.08}],
+        "good": ["$116.72", "$37.08"],
+        "bad": ["$101.25", "$35.00"],
+    }
+    (finding,) = broken(rewarding(near(0.01), docs), LAW, **given)
+    assert "with 117.30 for 116.72" in finding.why
+    assert_held(rewarding(near(0.0), docs), LAW, **given)
