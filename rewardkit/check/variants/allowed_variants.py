@@ -272,7 +272,7 @@ def _in_other_layouts(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatV
         body = Span(*fence.span(1))
         yield FormatVariant("with quoted fields", replaced(text, [(body, "\n".join(lines) + "\n")]))
     region = anatomy.region if anatomy.marked else Span(text.rfind("\n") + 1, len(text))
-    if _DECIMALS.search(rules):
+    if _DECIMALS.search(rules) and re.fullmatch(r"[\s\d,;()\[\]-]+", region.of(text)):  # a point or a box
         whole = [span for span in numbers_in(text) if region.holds(span) and span.of(text).isdigit()]
         if whole:
             yield FormatVariant("with decimals", replaced(text, [(span, f"{span.of(text)}.0") for span in whole]))
