@@ -230,6 +230,10 @@ _EVERY = re.compile(r"(?i)\b(?:every|each|all (?:the|that|of|its|their|\d+))\b")
 """Words of a prompt that ask for everything that is correct."""
 _CLOSED = re.compile(r"(?i)\b(?:only|exactly|nothing else|no others?|and no more)\b")
 """Words of a prompt that allow no other items."""
+_ONCE = re.compile(
+    r"(?i)\b(?:exactly|only) once\b|\bno (?:\w+ )?(?:duplicate|repetition)s?\b|\bnone twice\b|\bdistinct\b"
+)
+"""Words of a prompt or docstring that allow no copies."""
 _STATEMENT = re.compile(r"(.*\w\**(?:[:=]| is an?| is)[ *]*)(\w[^:=\n]*)")
 """A line that states a value of something, such as ``Ann: knight``."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
@@ -425,7 +429,7 @@ def _are_exchangeable(elements: Elements, index: int, other: int) -> bool:
         return all(are_numbers) and len(first) == len(second) and max(int(first), int(second)) <= 12
     # Two values of the same list have no name between them.
     between = elements.text[elements.spans[index].end : elements.spans[other].start]
-    if elements.kind == "placeholder":
+    if elements.kind in ("placeholder", "cell"):
         return True
     return elements.kind in ("value", "field") and (":" in between or "<" in between or "=" in between)
 
@@ -488,6 +492,10 @@ def _moved_or_added(
         certain = all(paid) and "any order" not in facts.prompt
         why = "with two elements in each other's place"
         yield _Change((_kind(elements), "moved"), right, swaps[paid.index(True)], why, certain)
+    again = right.trial(elements.with_more(elements.part(0)))
+    if _ONCE.search(facts.rules) and right.paid(subject.see([again])[0]):
+        why = f"with {shorten(elements.part(0))} twice"
+        yield _Change((_kind(elements), "doubled"), right, again.text, why, not facts.is_optional)
     if elements.kind == "item" and _CLOSED.search(facts.rules):
         parts = {elements.part(index) for index in range(len(elements))}
         foreign = other_options(facts.prompt, parts) or [elements.foreign(index) for index in range(4)]

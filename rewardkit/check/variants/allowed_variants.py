@@ -276,6 +276,11 @@ def _in_other_layouts(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatV
         whole = [span for span in numbers_in(text) if region.holds(span) and span.of(text).isdigit()]
         if whole:
             yield FormatVariant("with decimals", replaced(text, [(span, f"{span.of(text)}.0") for span in whole]))
+    number = as_number(anatomy.gold)
+    if number and re.search(r"(?i)\be-notation\b|\bscientific notation (?:is|are) (?:fine|allowed)", rules):
+        mantissa, _, exponent = f"{number:.12e}".partition("e")
+        written = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+        yield FormatVariant("in e-notation", anatomy.saying(written), hint="the rules allow this form")
     if _BODY.search(rules) and "\n\n" not in text.strip():
         yield FormatVariant("with a body after it", f"{text.rstrip()}\n\nThe old form was wrong for some inputs.")
 

@@ -44,6 +44,8 @@ _CITATION = re.compile(r"(?<=[\w.\]])(?<!,) ?(?<!: )\[\d{1,3}\](?!\s*[,\]>])")
 _QUOTE = re.compile(r'["“]([^"“”\n]+)["”]')
 # "{name}" or "%s" in a text that a program fills in.
 _PLACEHOLDER = re.compile(r"\{[A-Za-z_]\w*\}|%[sd]\b|\$\{\w+\}")
+# The rows of a Markdown table.
+_TABLE = re.compile(r"^\|[ \t:|-]*-{3,}[ \t:|-]*\|[ \t]*\n((?:\|[^\n]+\|[ \t]*(?:\n|\Z))+)", re.MULTILINE)
 # A query, and the clauses that can be left out.
 _QUERY = re.compile(r"(?is)\bselect\b(?:(?!```|</|;).)+\bfrom\b(?:(?!```|</|;).)+")
 _CLAUSE = re.compile(
@@ -66,7 +68,7 @@ class Elements:
         text: the completion's text.
         kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"``, ``"mention"``, ``"entry"`` (a key and its
             value), ``"value"``, ``"field"``, ``"quote"``, ``"citation"``, ``"line"``, ``"number"``, ``"placeholder"``,
-            ``"clause"`` (of a query), or ``"piece"`` (of a code such as ``e2e4``).
+            ``"clause"`` (of a query), ``"cell"`` (of a table), or ``"piece"`` (of a code such as ``e2e4``).
         spans: the spans of the elements.
         names: the name of each element, such as the key of a value. Elements of other kinds have no names.
     """
@@ -91,7 +93,7 @@ class Elements:
     def apart(self) -> bool:
         """Whether other text lies between the elements, which therefore have no separator."""
         return self.kind in (
-            "mention", "value", "field", "quote", "citation", "number", "placeholder", "clause", "piece"
+            "mention", "value", "field", "quote", "citation", "number", "placeholder", "clause", "cell", "piece"
         )  # fmt: skip
 
     @property
@@ -171,7 +173,7 @@ class Elements:
         # A word of four letters or more: the first letter of a shorter one may be an abbreviation.
         yield part[:start] + re.sub(r"\b([^\W\d_])[^\W\d_]{3,}", r"\1", part[start:])
         letters = re.search(r"[^\W\d_]", part[start:])
-        if letters is not None and len(part.split()) > 2:
+        if letters is not None and len(part.split()) > 1:
             quote = '"' if self.kind == "value" else ""
             yield f"{part[:start]}{' ' if start else ''}{quote}{letters.group()}{quote}"
 
@@ -247,6 +249,12 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     leaves = [block for block in blocks if len(list(block.nested(text))) == 1]
     if len({block.name for block in leaves}) > 1:
         yield from _group(text, "field", [block.body for block in leaves], [block.name for block in leaves])
+    table = _TABLE.search(text, start)
+    if table is not None:
+        cells = re.finditer(r"(?<=\|)[ \t]*([^|\n]*[^|\s])[ \t]*(?=\|)", table[1])
+        yield from _group(
+            text, "cell", [Span(table.start(1) + cell.start(1), table.start(1) + cell.end(1)) for cell in cells]
+        )
     query = next(reversed([*_QUERY.finditer(text, start)]), None)
     if query is not None and "(" not in query[0].partition("from")[2]:  # a clause of a subquery is not told apart
         clauses = _CLAUSE.finditer(text, query.start(), query.end())

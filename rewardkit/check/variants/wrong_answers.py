@@ -134,6 +134,9 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
         yield Wrong(re.sub(r"(?i)(\bfrom\s+)\w+", r"\1no_such_table", query, count=1), "disguise", "another table")
     for written, kind in (*_opposites(gold), *_other_units(gold)):
         yield Wrong(written, "disguise", kind, honest=True)
+    command = re.fullmatch(r"((?:cp|mv|ln|scp|rsync|diff)(?: -\S+)*) (\S+) (\S+)", gold)
+    if command is not None:
+        yield Wrong(f"{command[1]} {command[3]} {command[2]}", "disguise", "its arguments in each other's place")
     # "x < 3" becomes "x > 3".
     reversed_comparison = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if reversed_comparison != gold:

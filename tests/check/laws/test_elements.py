@@ -460,3 +460,30 @@ def test_calls_on_lines_of_their_own() -> None:
     rows = [{**row, "prompt": "Which calls?"} for row in rows]
     report = check_reward(in_order, examples=rows, good=good, bad=bad, laws=["every_element_counts"])
     assert not any("delete_account" in str(finding.completion) for finding in report.findings)
+
+
+def test_cells_of_a_table_and_calls_made_twice() -> None:
+    def cells(text: str) -> list[str]:
+        rows = [line.strip("|").split("|") for line in text.splitlines()[2:]]
+        return [cell.strip() for row in rows for cell in row]
+
+    def sorted_cells(completions: list[str], table: list[list[list[str]]], **kwargs: Any) -> list[float]:
+        golds = [sorted(cell for row in rows for cell in row) for rows in table]
+        return [float(sorted(cells(text)) == gold) for text, gold in zip(completions, golds, strict=True)]
+
+    rows = [{"table": [["Kari", "12", "3"], ["Jon", "8", "7"]]}, {"table": [["red", "5", "23"], ["blue", "6", "22"]]}]
+    good = [
+        "\n".join(["| A | B | C |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in one["table"])])
+        for one in rows
+    ]
+    bad = [text.replace("12", "15").replace("23", "20") for text in good]
+    findings = broken(sorted_cells, "every_element_counts", examples=rows, good=good, bad=bad)
+    assert any("'12' and '3' in each other's place" in finding.why for finding in findings)
+
+    def as_sets(completions: list[str], colors: list[list[str]], **kwargs: Any) -> list[float]:
+        return [float({*said(text)} == {*wanted}) for text, wanted in zip(completions, colors, strict=True)]
+
+    rows = [{**row, "prompt": "Name each color exactly once."} for row in COLORS["examples"]]
+    findings = broken(as_sets, "every_element_counts", **{**COLORS, "examples": rows})
+    assert any("with 'black' twice" in finding.why for finding in findings)
+    assert_held(as_sets, "every_element_counts", **COLORS)
