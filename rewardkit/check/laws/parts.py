@@ -338,7 +338,8 @@ def _free_cells(subject: RewardUnderTest) -> Iterator[_Change]:
 
 
 def _is_short(cell: Any) -> bool:
-    return type(cell) is int or (isinstance(cell, str) and 0 < len(cell.strip()) <= _LONGEST_CELL)
+    # A number may be within a tolerance.
+    return isinstance(cell, str) and len(cell) <= _LONGEST_CELL and re.search(r"[^\W\d_]", cell) is not None
 
 
 def _kind(elements: Elements) -> str:
