@@ -328,8 +328,8 @@ def _free_cells(subject: RewardUnderTest) -> Iterator[_Change]:
             spans = [span for span in (Span(*match.span()) for match in matches) if region.holds(span)]
             if len(spans) != 1 or not right.text_counts:
                 continue
-            others = [value for value in cells if not may_agree(value, written)] or [str(other_value(cell))]
-            texts = [replaced(text, [(spans[0], value)]) for value in (others[0], str(other_value(cell)))]
+            alternatives = [value for value in cells if not may_agree(value, written)] or [str(other_value(cell))]
+            texts = [replaced(text, [(spans[0], value)]) for value in (alternatives[0], str(other_value(cell)))]
             paid = all(right.paid(score) for score in subject.see([right.trial(changed) for changed in texts]))
             why = f"{shorten(str(other_value(cell)))} instead of {shorten(written)}"
             outcomes.append((paid, _Change((f"cell {column}", "changed"), right, texts[1], why, True)))

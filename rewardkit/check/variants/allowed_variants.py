@@ -273,9 +273,9 @@ def _in_other_layouts(anatomy: ParsedCompletion, rules: str) -> Iterator[FormatV
         yield FormatVariant("with quoted fields", replaced(text, [(body, "\n".join(lines) + "\n")]))
     region = anatomy.region if anatomy.marked else Span(text.rfind("\n") + 1, len(text))
     if _DECIMALS.search(rules) and re.fullmatch(r"[\s\d,;()\[\]-]+", region.of(text)):  # a point or a box
-        whole = [span for span in numbers_in(text) if region.holds(span) and span.of(text).isdigit()]
-        if whole:
-            yield FormatVariant("with decimals", replaced(text, [(span, f"{span.of(text)}.0") for span in whole]))
+        integers = [span for span in numbers_in(text) if region.holds(span) and span.of(text).isdigit()]
+        if integers:
+            yield FormatVariant("with decimals", replaced(text, [(span, f"{span.of(text)}.0") for span in integers]))
     number = as_number(anatomy.gold)
     if number and re.search(r"(?i)\be-notation\b|\bscientific notation (?:is|are) (?:fine|allowed)", rules):
         mantissa, _, exponent = f"{number:.12e}".partition("e")

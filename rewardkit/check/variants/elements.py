@@ -40,6 +40,8 @@ _LIST = re.compile(r"\s*([^\n.:,;>]{1,30}(?:(?:,|;| -?>) [^\n.:,;>]{1,30}){2,})\
 _DATE = re.compile(r"\b(\d{1,2})([./-])(\d{1,2})\2(\d{4})\b")
 # "[2]" after a word, not the item of a list.
 _CITATION = re.compile(r"(?<=[\w.\]])(?<!,) ?(?<!: )\[\d{1,3}\](?!\s*[,\]>])")
+# "[10, 20]" or "(0, 0, 5, 5)": a point or a box.
+_PLACE = re.compile(r"[\[(]\s*-?[\d.]+\s*,\s*-?[\d.]+\s*(?:,\s*-?[\d.]+\s*,\s*-?[\d.]+\s*)?[\])]")
 # A quotation of two words or more.
 _QUOTE = re.compile(r'["“]([^"“”\n]+)["”]')
 # "{name}" or "%s" in a text that a program fills in.
@@ -437,12 +439,15 @@ def _numbers(anatomy: ParsedCompletion, start: int, columns: Sequence[Any]) -> I
         [anatomy.region, *(block.body for block in anatomy.blocks)] if anatomy.marked else [Span(0, len(anatomy.text))]
     )
     column_numbers = {span.of(atom) for column in columns for atom in atoms_of(column) for span in numbers_in(atom)}
+    # One number of a point or a box may be near enough.
+    boxes = [Span(*match.span()) for match in _PLACE.finditer(anatomy.text)]
     spans = [
         span
         for span in numbers_in(anatomy.text)
         if span.start >= start
         and any(region.holds(span) for region in inside)
         and span.of(anatomy.text) in column_numbers
+        and not any(box.holds(span) for box in boxes)
         # The 1 of "doc-1" belongs to a name.
         and not re.search(r"[^\W\d_]-\Z", anatomy.text[max(0, span.start - 2) : span.start])
         and not re.fullmatch(r"\s*\(?", anatomy.text[anatomy.text.rfind("\n", 0, span.start) + 1 : span.start])
