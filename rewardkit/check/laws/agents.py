@@ -167,9 +167,10 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     if not Trajectory.of(right.completion).calls or right.example in subject.declarations.noop_examples:
         return
     only_tools_know = not right.anatomy.gold and right.judges and bool(text_of(right.completion).strip())
-    if only_tools_know or (gold_calls(subject, right) and acts(subject, right)):
+    calls_count = bool(gold_calls(subject, right)) and acts(subject, right)
+    if only_tools_know or calls_count:
         message = "the words alone, without the calls, score {score}, the same as a correct completion"
-        yield Variant(Trial(without_calls(right.completion), right.example), message)
+        yield Variant(Trial(without_calls(right.completion), right.example), message, lead=not calls_count)
 
 
 @law(

@@ -447,6 +447,10 @@ _WHOLE = re.compile(
 """Matches prompts that ask for whole numbers: "as an integer", "How many", "Rate it from 1 to 10"."""
 
 
+_HALVES = re.compile(r"(?i)\bsteps? of 0?\.\d|\bhal(?:f|ves)\b|\bdecimals?\b")
+"""Matches prompts that allow numbers that are not whole: "from 0 to 10 in steps of 0.5"."""
+
+
 def asks_for_whole_numbers(subject: RewardUnderTest, right: Judged) -> bool:
     """Return whether the prompt asks for whole numbers, or the gold column is annotated as an int."""
     column = right.anatomy.column
@@ -455,7 +459,8 @@ def asks_for_whole_numbers(subject: RewardUnderTest, right: Judged) -> bool:
         for _, binding in subject.bindings
         for parameter in binding.parameters
     )
-    return is_int or _WHOLE.search(prompt_text(subject.examples[right.example].prompt)) is not None
+    prompt = prompt_text(subject.examples[right.example].prompt)
+    return is_int or (_WHOLE.search(prompt) is not None and not _HALVES.search(prompt))
 
 
 def _numeric(subject: RewardUnderTest, column: str) -> bool:

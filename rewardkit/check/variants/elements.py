@@ -175,7 +175,8 @@ class Elements:
         # A word of four letters or more: the first letter of a shorter one may be an abbreviation.
         yield part[:start] + re.sub(r"\b([^\W\d_])[^\W\d_]{3,}", r"\1", part[start:])
         letters = re.search(r"[^\W\d_]", part[start:])
-        if letters is not None and len(part.split()) > 1:
+        # "B" may be the option of "B) Jupiter".
+        if letters is not None and len(part.split()) > (1 if self.kind == "value" else 2):
             quote = '"' if self.kind == "value" else ""
             yield f"{part[:start]}{' ' if start else ''}{quote}{letters.group()}{quote}"
 
