@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from tests.check.rewards import BAD, GOOD, assert_held, assert_skipped, broken, closeness, number, tagged_number
+from tests.check.rewards import (
+    BAD,
+    GOOD,
+    assert_held,
+    assert_skipped,
+    broken,
+    closeness,
+    number,
+    outcome,
+    tagged_number,
+)
 
 PRICES: dict[str, Any] = {
     "examples": [{"prompt": "What does it cost?", "answer": "120"}, {"prompt": "And now?", "answer": "2500"}],
@@ -75,3 +85,11 @@ def test_partial_credit_that_is_seen_has_to_rise_toward_the_gold_answer() -> Non
     assert_held(closeness, "improves_along_rankings")
     assert_skipped(tagged_number, "improves_along_rankings", "rankings=[...]")
     assert GOOD != BAD
+
+
+def test_a_scale_with_half_points() -> None:
+    for words, is_asked in (("from 0 to 10", False), ("from 0 to 10 in steps of 0.5", True)):
+        rows = [{"prompt": f"Grade it {words}.", "answer": gold} for gold in ("8", "30")]
+        given: dict[str, Any] = {"examples": rows, "good": ["<answer>8</answer>", "<answer>30</answer>"]}
+        result = outcome(truncated, "errors_on_both_sides", **given, bad=PRICES["bad"])
+        assert (result.outcome == "broken") is is_asked
