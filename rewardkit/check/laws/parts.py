@@ -63,7 +63,9 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
             # A number in a date or a pattern is not compared on its own.
             is_judged = part.text.lower() in words and not re.search(r"^[-:/{\\]|[-:/}]$", around)
         else:
-            is_judged = any(gold.holds(part.span) for gold in right.anatomy.places)
+            # A text in an object, such as {"ending": "Enjoy."}, may only have to occur.
+            is_text = not isinstance(subject.examples[right.example].columns.get(right.anatomy.column), Mapping)
+            is_judged = is_text and any(gold.holds(part.span) for gold in right.anatomy.places)
         for other in _near_miss_texts(part, graded) if is_judged else ():
             if other.lower() not in words:
                 message = f"with {other!r} for {part.text!r}, it scores {{score}}, the same as the correct completion"
