@@ -306,7 +306,10 @@ def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
     for column in sorted(subject.columns_read):
         values = _values_of(subject, column)
         is_gold = any(right.anatomy.column == column for right in judged(subject))
-        is_task = subject.columns_read == {column} and any(isinstance(value, (list, dict)) for value in values)
+        # A puzzle, such as a grid. A list of texts may only limit the answer.
+        is_task = subject.columns_read == {column} and any(
+            isinstance(value, list) and all(isinstance(item, list) for item in value) for value in values
+        )
         if is_task:
             # One completion may be correct for all rows, but hardly for a list from its end to its start.
             values[2:] = [value[::-1] for value in values[:1] if isinstance(value, list)]

@@ -176,7 +176,8 @@ class Elements:
         yield part[:start] + re.sub(r"\b([^\W\d_])[^\W\d_]{3,}", r"\1", part[start:])
         letters = re.search(r"[^\W\d_]", part[start:])
         # "B" may be the option of "B) Jupiter".
-        if letters is not None and len(part.split()) > (1 if self.kind == "value" else 2):
+        is_option = re.match(r"\W*[A-Z]\b", part) is not None
+        if letters is not None and not is_option and len(part.split()) > (1 if self.kind == "value" else 2):
             quote = '"' if self.kind == "value" else ""
             yield f"{part[:start]}{' ' if start else ''}{quote}{letters.group()}{quote}"
 
