@@ -483,7 +483,7 @@ def test_cells_of_a_table_and_calls_made_twice() -> None:
     def as_sets(completions: list[str], colors: list[list[str]], **kwargs: Any) -> list[float]:
         return [float({*said(text)} == {*wanted}) for text, wanted in zip(completions, colors, strict=True)]
 
-    rows = [{**row, "prompt": "Name each color exactly once."} for row in COLORS["examples"]]
-    findings = broken(as_sets, "every_element_counts", **{**COLORS, "examples": rows})
+    colored: list[dict[str, Any]] = [{**row, "prompt": "Name each color exactly once."} for row in COLORS["examples"]]
+    findings = broken(as_sets, "every_element_counts", **{**COLORS, "examples": colored})
     assert any("with 'black' twice" in finding.why for finding in findings)
     assert_held(as_sets, "every_element_counts", **COLORS)
