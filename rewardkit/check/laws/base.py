@@ -104,6 +104,13 @@ def needs_good_alone(subject: RewardUnderTest) -> None:
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
 
 
+def needs_own_code(subject: RewardUnderTest) -> None:
+    """Raise `Skip` if no correct completions were given, or if the reward has no user-defined function."""
+    needs_good(subject)
+    if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
+        raise Skip("a ready reward's behavior is set by its options")
+
+
 def given_rights(subject: RewardUnderTest) -> list[Trial]:
     """Return the given correct completions of all examples."""
     return [Trial(good, number) for number, example in enumerate(subject.examples) for good in example.good]

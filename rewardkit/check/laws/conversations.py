@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from rewardkit.batch.messages import content_text, prompt_text
 from rewardkit.check.completion.parsed_completion import Span, replaced
-from rewardkit.check.laws.base import Skip, Variant, law, needs_good
+from rewardkit.check.laws.base import Skip, Variant, law, needs_good, needs_own_code
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import has_tools
@@ -222,7 +222,7 @@ Composed = Callable[[str, str], Any]
 @law(
     advice="Read the answer from the final part only: after the thinking, from the last line, or the last message",
     skip="no correct and incorrect completion differ only in their final part",
-    applies=needs_good,
+    applies=needs_own_code,
     per=judged,
 )
 def the_final_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:

@@ -14,7 +14,17 @@ from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.parsed_completion import ANSWERS, as_number, atoms_of, parsed_json, replaced
 from rewardkit.check.completion.tag_violations import misspelled
 from rewardkit.check.findings import COMPARE, Finding, Turn
-from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, misread_chat, needs_good, shortest
+from rewardkit.check.laws.base import (
+    Skip,
+    Variant,
+    about_good,
+    finding,
+    law,
+    misread_chat,
+    needs_good,
+    needs_own_code,
+    shortest,
+)
 from rewardkit.check.reward_under_test.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, score_sweep
@@ -416,18 +426,11 @@ def _wrong_paid(subject: RewardUnderTest, right: Judged, trial: Trial, kind: str
     return finding(subject, small, score, message, correct=right.completion)
 
 
-def _own_code(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if the reward has no user-defined function."""
-    needs_good(subject)
-    if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
-        raise Skip("a ready reward's behavior is set by its options")
-
-
 @law(
     advice="Compare the whole objects, made == wanted, or count the keys that only one of them has, as rk.json_match "
     "and rk.tool_calls do. If additional keys are correct, skip this law with without=[...]",
     skip="no trial showed that the reward compares all values of a JSON object in a column",
-    applies=_own_code,
+    applies=needs_own_code,
     per=judged,
 )
 def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:

@@ -29,7 +29,7 @@ from rewardkit.check.completion.parsed_completion import (
 )
 from rewardkit.check.exploits.documents import Document
 from rewardkit.check.findings import Finding, Turn
-from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
+from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good, needs_own_code
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import score_sweep
@@ -187,7 +187,7 @@ def _longer(right: Judged, seed: int, text: str | None = None) -> list[str]:
 @law(
     advice="Limit the part of the score that depends on length, and add it only for correct answers",
     skip="no trial showed that the reward judges answers",
-    applies=needs_good,
+    applies=needs_own_code,
     per=judged,
     turn=Turn.EARLY,
 )
