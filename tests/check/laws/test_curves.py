@@ -141,4 +141,4 @@ def test_length_that_outweighs_correctness() -> None:
     assert "a correct completion with 3200 more words scores -5." in refused.why
     assert_held(scored_with(0.0001, 0, 0.0), "correctness_outweighs_length")
     assert_held(scored_with(0.0, 0, 0.0), "correctness_outweighs_length")
-    assert_skipped(form, "correctness_outweighs_length", "judges answers")
+    assert_skipped(form, "correctness_outweighs_length", "set by its options")
