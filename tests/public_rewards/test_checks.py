@@ -47,6 +47,7 @@ FINDINGS: Mapping[str, Mapping[str, str]] = {
         "another answer after the first": "[\\s\\S]*? runs across the first answer to a second one",
     },
     "countdown.equation_reward_func": {
+        "the_final_part_counts": "the first answer counts, also in the thinking",
         "right_however_written": "no re.DOTALL: an equation on a separate line earns 0",
         "time_linear": "** is allowed, and eval of a tower of powers never ends",
         "the answer only in the thinking": "the first answer tag counts, also in the thinking",
@@ -120,6 +121,8 @@ NEEDS_TIME = {
     ("open_r1.cosine_scaled_reward", "time_linear"),
     ("open_r1.cosine_scaled_reward", "the answer only in the thinking"),
     ("open_r1.cosine_scaled_reward", "thinking that never ends"),
+    ("unsloth.match_format_exactly", "time_linear"),  # near the limit, so a lead on a fast machine
+    ("unsloth.check_answer", "time_linear"),
 }
 """Computer algebra takes milliseconds per completion, and a slow machine may not come to these."""
 
