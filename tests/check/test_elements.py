@@ -155,5 +155,11 @@ def test_two_elements_change_places() -> None:
 
 def test_a_bullet_after_a_tab_and_long_lines() -> None:
     assert list(found("-\tsalt water\n-\tsand", "bullet").cut(0)) == ["-\ts w", "- s"]
-    for text in ('"' + "word " * 20_000, "a; b" * 20_000 + "\x00", "a: " + " " * 20_000 + "b"):
+    for text in (
+        '"' + "word " * 20_000,
+        "a; b" * 20_000 + "\x00",
+        "a: " + " " * 20_000 + "b",
+        "select " * 8_000,
+        "|" + "-" * 50_000,
+    ):
         list(elements_in(ParsedCompletion(text)))

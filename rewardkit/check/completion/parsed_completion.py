@@ -292,7 +292,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
         number = as_number(written)
         if number is not None:
             spans = [span for span in numbers_in(text) if as_number(span.of(text)) == number]
-            # The 30 of "11:30" is no number.
+            # The 30 of "11:30" is not a number.
             spans = [span for span in spans if not re.search(r"\d:\Z", text[max(0, span.start - 2) : span.start])]
         else:
             spans = [Span(*match.span()) for match in re.finditer(_bounded(written), text, re.IGNORECASE)]

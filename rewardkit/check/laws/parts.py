@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, Rewar
 from rewardkit.check.reward_under_test.sensitivity import essence, essential_parts, with_part
 from rewardkit.check.reward_under_test.trials import text_of
 from rewardkit.check.variants.elements import Elements, elements_in, similar_lines
+from rewardkit.check.variants.format_variants import rules_of
 from rewardkit.check.variants.values import values_in
 from rewardkit.check.variants.wrong_answers import may_agree, other_options, other_value
 from rewardkit.errors import shorten
@@ -87,7 +87,7 @@ def _near_miss_texts(part: Part, graded: bool) -> Iterator[str]:
     """
     text = part.text
     if part.kind == "word":
-        # "unthe" is no word that a model writes.
+        # No model writes "unthe".
         yield from (f"un{text}", f"{text}xyz", f"xyz{text}") if len(text) > 3 else ()
         # Half of a shorter word cannot be recognized.
         if len(text) > 6:
@@ -549,11 +549,11 @@ class _RowFacts:
         words = {word for column in columns for atom in atoms_of(column) for word in _words_of(atom)}
         # The letters of "ACD", a selection of several options.
         words |= {letter for column in columns for atom in atoms_of(column) for letter in _options(atom)}
-        docstrings = [inspect.getdoc(binding.original) or "" for _, binding in subject.bindings]
+        rules = rules_of(subject, [example])
         return cls(
             prompt,
-            "\n".join([prompt, *docstrings]),
-            any(_OPTIONAL.search(_OF_FORM.sub("", text)) for text in (prompt, *docstrings)),
+            "\n".join(rules),
+            any(_OPTIONAL.search(_OF_FORM.sub("", text)) for text in rules),
             frozenset(words),
             frozenset(key.lower() for column in columns for key in _worthless(column)),
             subject.mined.names,

@@ -220,7 +220,7 @@ def _pieces(shape: str) -> list[str]:
 
 
 def _class(run: str) -> str:
-    """Return a pattern for what a run of letters or digits in a form stands for."""
+    """Return a pattern for the text in place of a run of letters or digits in a form."""
     return r"\d+" if run.isdigit() else "[A-Z]" if len(run) == 1 and run.isupper() else re.escape(run)
 
 

@@ -253,13 +253,14 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     leaves = [block for block in blocks if len(list(block.nested(text))) == 1]
     if len({block.name for block in leaves}) > 1:
         yield from _group(text, "field", [block.body for block in leaves], [block.name for block in leaves])
-    table = _TABLE.search(text, start)
+    is_short = len(text) <= _LONGEST_DOCUMENT  # the patterns for tables and queries take quadratic time
+    table = _TABLE.search(text, start) if is_short else None
     if table is not None:
         cells = re.finditer(r"(?<=\|)[ \t]*([^|\n]*[^|\s])[ \t]*(?=\|)", table[1])
         yield from _group(
             text, "cell", [Span(table.start(1) + cell.start(1), table.start(1) + cell.end(1)) for cell in cells]
         )
-    query = next(reversed([*_QUERY.finditer(text, start)]), None)
+    query = next(reversed([*_QUERY.finditer(text, start)]), None) if is_short else None
     if query is not None and "(" not in query[0].partition("from")[2]:  # a clause of a subquery is not told apart
         clauses = _CLAUSE.finditer(text, query.start(), query.end())
         yield from _group(text, "clause", [Span(*match.span()) for match in clauses])
@@ -304,7 +305,7 @@ def elements_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
 
 
 def _is_call(text: str, document: Span) -> bool:
-    """Return whether a document on a line of its own is a tool call."""
+    """Return whether a document on a separate line is a tool call."""
     line = text[text.rfind("\n", 0, document.start) + 1 :].partition("\n")[0]
     value = parsed_json(document.of(text))
     return line.strip() == document.of(text) and isinstance(value, dict) and bool({"name", "tool"} & value.keys())
