@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -45,8 +47,13 @@ def _mixed_trials(subject: RewardUnderTest) -> list[Trial]:
         if trial in given_trials or values.get(kind, 0) < 3:
             values[kind] = values.get(kind, 0) + 1
             chosen.setdefault(repr(trial), trial)
-    rows = list(chosen.values())[: subject.affordable(_ROWS)]
-    return sorted(rows, key=lambda trial: trial.example)
+    return sorted(_alternating(list(chosen.values()))[: subject.affordable(_ROWS)], key=lambda trial: trial.example)
+
+
+def _alternating(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials, with those of different examples next to each other."""
+    turns: dict[int, Iterator[int]] = defaultdict(itertools.count)
+    return sorted(trials, key=lambda trial: next(turns[trial.example]))
 
 
 def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
@@ -81,10 +88,13 @@ def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
         raise Skip("the reward scores fewer than two completions")
     if subject.plain and _compares(subject, trials):
         raise Skip("the reward compares the completions for each prompt")
-    alone = [subject.see([trial])[0] for trial in trials]
-    fault = _differing(subject, trials, alone, "alone")
-    if fault is not None:
-        yield fault
+    # Among completions for the same example, a row that is judged by its neighbor's cells gets the right ones.
+    for rows in (trials, _alternating(trials)):
+        alone = [subject.see([trial])[0] for trial in rows]
+        fault = _differing(subject, rows, alone, "alone")
+        if fault is not None:
+            yield fault
+            break
     yield from _other_cells(subject)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.whole import detect_scope
 from tests.check.rewards import (
     assert_held,
@@ -89,8 +90,11 @@ def test_rewards_that_compare_a_group_hold_to_what_concerns_them(reward: Any) ->
     assert_skipped(reward, LAWS[0], "compares completions", **TEXTS)
 
 
+@pytest.mark.parametrize("most", [4, 8, 24])
 @pytest.mark.parametrize("reward", [one_row_off, first_gold])
-def test_a_score_that_depends_on_the_row(reward: Any) -> None:
+def test_a_score_that_depends_on_the_row(reward: Any, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A slow machine can afford fewer rows.
+    monkeypatch.setattr(RewardUnderTest, "affordable", lambda self, count, share=0.25: min(count, most))
     (found,) = broken(reward, "batch_equals_singles", **TEXTS)
     assert "alone" in found.why
     assert "of a batch of" in found.why
