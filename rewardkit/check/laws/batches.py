@@ -162,6 +162,8 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
         yield from _others_matter(subject, groups)
         return
     for number, group in [*enumerate(groups), *enumerate(_lengthen_right(subject, groups))]:
+        if not group:  # no correct or incorrect completions are known, as in an unlabeled file
+            continue
         alone = scored_together(subject, group)
         if isinstance(alone, str):
             continue

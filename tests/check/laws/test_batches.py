@@ -119,6 +119,8 @@ def test_other_prompts_in_the_batch() -> None:
     assert "for another prompt in the batch" in found.why
     assert found.score is not None
     assert_skipped(share_of_the_longest, "neighbors_do_not_leak", "two examples", examples=[{}], good=["a"], bad=["b"])
+    # Neither correct nor incorrect completions are known, as in a file of samples.
+    assert_held(number, "neighbors_do_not_leak", good=None, bad=None)
 
 
 def test_what_says_that_it_compares_the_batch() -> None:
