@@ -138,11 +138,15 @@ def _sets(options: argparse.Namespace) -> list[str]:
 
 def _preflight(config: Any) -> int:
     """Run the preflight checks and print the report; return 0 if there are no errors; otherwise, 2."""
+    from rich.console import Console
+
     from rewardkit.check.run.status import shown_status
+    from rewardkit_adapters.runner.models import convert
     from rewardkit_adapters.runner.plan import Plan
     from rewardkit_adapters.runner.preflight import preflight
 
     plan = Plan.of(config, None)
+    convert(config, Console(stderr=True))
     with shown_status() as show:
         report = preflight(
             config,

@@ -21,7 +21,7 @@ from rewardkit_adapters.runner.trl_arguments import Place, path_text
 if TYPE_CHECKING:
     from datasets import Dataset
 
-_OF_THE_WEIGHTS = ("model.name", "model.size", "lora", "quantize")
+_OF_THE_WEIGHTS = ("model.name", "model.package", "model.gguf", "model.size", "lora", "quantize")
 _OF_THE_ORDER = (
     "seed",
     "processes",

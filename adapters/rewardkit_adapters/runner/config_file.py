@@ -388,7 +388,8 @@ def _missing_files(config: RunConfig) -> list[Fault]:
     references: list[tuple[Place, str]] = [
         (("reward",), config.reward.path.rpartition(":")[0]),
         (("environment",), (config.environment or "").rpartition(":")[0]),
-        (("model", "name"), config.model.name),
+        (("model", "name"), config.model.name or ""),
+        (("model", "gguf"), config.model.gguf or ""),
         (("accelerate",), config.accelerate or ""),
     ]
     held_out = config.eval.dataset if config.eval is not None else None

@@ -17,6 +17,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoProcessor, AutoTokenizer
 
 from rewardkit.errors import ConfigError, MissingExtraError
+from rewardkit_adapters.runner import gguf
 from rewardkit_adapters.runner.config import TINY, RunConfig, anchored, is_local, located
 from rewardkit_adapters.runner.environment import has_gpu
 from rewardkit_adapters.runner.folder import START
@@ -67,6 +68,7 @@ def model_of(
         MissingExtraError: bitsandbytes, peft, or vLLM is needed but not installed.
     """
     _check_installed(config)
+    convert(config, console)
     name = str(_tiny(config, console)) if config.model.name == TINY else config.model_name()
     arguments = _arguments(config)
     quantization = _quantization(config)
@@ -75,6 +77,18 @@ def model_of(
         model = _to_generate(name, checkpoint, arguments, quantization)
         return Loaded(model, tokenizer, None, arguments, quantization, model.num_parameters())
     return Loaded(name, tokenizer, _adapter(config), arguments, quantization, _parameters(config, name))
+
+
+def convert(config: RunConfig, console: Console | None) -> None:
+    """Convert the model's GGUF file, if the model has one that was not converted before.
+
+    Raises:
+        ConfigError: there is no such file or package, or transformers cannot read the file.
+        MissingExtraError: the package gguf is not installed.
+    """
+    file = config.gguf_file()
+    if file is not None:
+        gguf.converted(file, config.model.package, console)
 
 
 def start_of(config: RunConfig) -> Path:

@@ -182,9 +182,9 @@ def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any]
         args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size // args.num_iterations
     )
     length = f"{args.max_steps:,} steps" if args.max_steps > 0 else f"{args.num_train_epochs:g} epochs"
-    precision = "bf16" if args.bf16 else "fp16" if args.fp16 else "float32"
+    precision = "bf16" if args.bf16 else "fp16" if args.fp16 else str(trainer.model.dtype).removeprefix("torch.")
     trained, parameters = _counted(trainer.model)
-    model = f"{config.model.name}, {parameters / 1e6:,.2f} million parameters"
+    model = f"{config.model.title}, {parameters / 1e6:,.2f} million parameters"
     if trained < parameters:
         model += f", {trained / 1e6:,.2f} of them trained (LoRA)"
     return {
@@ -205,7 +205,7 @@ def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str
         "epochs": state.epoch,
         "tokens": int(state.num_input_tokens_seen),
         "seed": config.seed,
-        "model": config.model.name,
+        "model": config.model.title,
         "parameters": parameters,
         "trained_parameters": trained,
         "reward": config.reward.path,

@@ -104,6 +104,10 @@ def train(config: RunConfig, *, resume: bool | str | Path | None = None, console
     if checkpoint is not None and _is_end(config, checkpoint):
         return _end(config, checkpoint, console)
     plan = Plan.of(config, None if checkpoint is None else checkpoint.path)
+    if main and config.gguf_file() is not None:
+        from rewardkit_adapters.runner.models import convert
+
+        convert(config, console)  # the preflight reads the model's files
     if not main:
         return run(plan, console, Console(stderr=True))
     for line in changes.since(plan) if checkpoint is not None else ():

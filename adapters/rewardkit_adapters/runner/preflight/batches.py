@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from rewardkit_adapters.runner.config import TINY, RunConfig
+from rewardkit_adapters.runner.environment import quiet
 from rewardkit_adapters.runner.preflight.findings import Finding, Table
 
 
@@ -264,7 +265,7 @@ def shape_of(config: RunConfig) -> Shape | None:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    with suppress(Exception):  # real problems are reported when the model is loaded
+    with suppress(Exception), quiet():  # real problems are reported when the model is loaded
         model_config = AutoConfig.from_pretrained(
             config.model_name(), revision=config.model.revision, local_files_only=True
         )

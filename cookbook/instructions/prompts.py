@@ -1,0 +1,94 @@
+"""Generate the data: requests with instructions in IFEval's form.
+
+``python cookbook/instructions/prompts.py train 240 > data.jsonl`` writes the training prompts, and ``held_out 64`` the
+prompts of the evaluation. Both have different topics. Half of the held-out prompts have other kinds of instructions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Mapping
+from typing import Any
+
+# A topic, the word that an answer about it contains, and a word that such an answer may well contain.
+TRAINING_TOPICS = [
+    ("the sea", "sea", "water"), ("a bicycle", "bicycle", "wheel"), ("fresh bread", "bread", "warm"),
+    ("the moon", "moon", "night"), ("a train", "train", "station"), ("winter", "winter", "snow"),
+    ("a garden", "garden", "green"), ("a violin", "violin", "music"), ("honey", "honey", "sweet"),
+    ("a forest", "forest", "trees"), ("a candle", "candle", "light"), ("a library", "library", "books"),
+    ("the rain", "rain", "clouds"), ("a cat", "cat", "soft"), ("coffee", "coffee", "morning"),
+    ("a mountain", "mountain", "high"), ("a kite", "kite", "wind"), ("a market", "market", "fruit"),
+    ("a bridge", "bridge", "river"), ("the desert", "desert", "sand"), ("a clock", "clock", "time"),
+    ("a school", "school", "children"), ("soup", "soup", "hot"), ("a lighthouse", "lighthouse", "ships"),
+]  # fmt: skip
+HELD_OUT_TOPICS = [
+    ("an island", "island", "beach"), ("a dog", "dog", "friend"), ("summer", "summer", "sun"),
+    ("a piano", "piano", "keys"), ("an apple", "apple", "red"), ("a harbor", "harbor", "boats"),
+    ("tea", "tea", "cup"), ("a farm", "farm", "animals"), ("the stars", "stars", "sky"),
+    ("a hospital", "hospital", "doctor"), ("a river", "river", "fish"), ("cheese", "cheese", "milk"),
+]  # fmt: skip
+REQUESTS = [
+    "Describe {topic} in one or two sentences.",
+    "Say something nice about {topic}.",
+    "Write a short message to a friend about {topic}.",
+    "Tell a child something about {topic}.",
+]
+TRAINED: Mapping[str, str] = {
+    "change_case:english_lowercase": "Use only lower case letters.",
+    "punctuation:no_comma": "Do not use any commas.",
+    "keywords:existence": 'Include the word "{keyword}".',
+    "detectable_format:title": "Begin with a title in double angular brackets, such as <<a good day>>.",
+}
+UNTRAINED: Mapping[str, str] = {
+    "change_case:english_capital": "Use only capital letters.",
+    "startend:quotation": "Put the whole answer between double quotation marks.",
+    "detectable_format:json_format": "Write the whole answer in JSON format.",
+    "length_constraints:number_sentences": "Write at least 3 sentences.",
+}
+
+
+def prompts(split: str, count: int, *, seed: int = 0) -> list[dict[str, Any]]:
+    """Generate prompts with one or two instructions each."""
+    chance = random.Random(f"{seed} {split}")
+    return [_prompt(chance, split, position) for position in range(count)]
+
+
+def _prompt(chance: random.Random, split: str, position: int) -> dict[str, Any]:
+    topic, word, keyword = chance.choice(TRAINING_TOPICS if split == "train" else HELD_OUT_TOPICS)
+    if split == "train" or position % 2 == 0:
+        wordings = TRAINED
+        # Every kind is equally frequent.
+        kinds = [list(TRAINED)[position // 2 % 4], *chance.sample(list(TRAINED), chance.randint(0, 1))]
+    else:
+        wordings = UNTRAINED
+        kinds = [list(UNTRAINED)[position // 2 % 4]]
+    kinds = list(dict.fromkeys(kinds))
+    arguments = {
+        "keywords:existence": {"keywords": [keyword]},
+        "length_constraints:number_sentences": {"num_sentences": 3, "relation": "at least"},
+    }
+    request = chance.choice(REQUESTS).format(topic=topic)
+    return {
+        "request": " ".join([request, *(wordings[kind].format(keyword=keyword) for kind in kinds)]),
+        "topic": word,
+        "instruction_id_list": kinds,
+        # JSON text, because Arrow gives all objects in a column the same keys.
+        "kwargs": json.dumps([arguments.get(kind, {}) for kind in kinds]),
+        "trained": wordings is TRAINED,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("split", choices=["train", "held_out"])
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    for prompt in prompts(options.split, options.count, seed=options.seed):
+        print(json.dumps(prompt))
+
+
+if __name__ == "__main__":
+    main()
