@@ -97,7 +97,7 @@ class Columns:
     def needed(self) -> list[str]:
         """The data columns that must be read, in the order of the data."""
         read_names = ("completion", "prompt", "completion_ids", *_STOPS, *self.names)
-        needed = {self.column(name) for name in read_names} | set(self.apart if self.compares else ())
+        needed = {self.column(name) for name in read_names} | set(self.apart)
         return [name for name in self.there if name in needed]
 
     @functools.cached_property
@@ -121,6 +121,12 @@ class Columns:
         named, _ = asked_for(self.reward)
         common_names = [name for name in ("prompt", *sorted(named)) if self.column(name) is not None]
         return [*(self.sources.get(name, name) for name in common_names), *self.apart]
+
+    def keys(self, chunk: Chunk) -> list[Any]:
+        """Return n values that are equal for completions of the same prompt; empty if there are no prompts."""
+        if self.column("prompt") is None:
+            return []
+        return list(zip(*(chunk.column(name) for name in self.common), strict=True))
 
     def batches(self, chunks: Iterable[Chunk], most: int) -> Iterator[tuple[Chunk, Work]]:
         """Yield all rows in batches of about `most` rows; if the reward compares completions, groups are not split.
@@ -168,14 +174,13 @@ class Columns:
             return None if source is None else chunk.column(source)
 
         ids = values("completion_ids")
-        stops = next((stop_values for name in _STOPS if (stop_values := values(name)) is not None), None)
         return Work(
             values("completion") or [],
             values("prompt"),
             None if ids is None or any(row_ids is None for row_ids in ids) else ids,
             {name: values(name) or [] for name in self.names},
             sizes,
-            None if stops is None else [stop in _CUT for stop in stops],
+            cut_of(values),
         )
 
     def _check(self) -> None:
@@ -219,6 +224,16 @@ class Columns:
         return DataError(
             f"{self.data} has no column {name!r} ({purpose}). Columns: {available}.{near_miss(name, self.there)}"
         )
+
+
+def cut_of(values: Callable[[str], list[Any] | None]) -> list[bool] | None:
+    """Return whether each completion reached the token limit, or None if the data does not contain it.
+
+    Args:
+        values: returns the values in a column, or None if there is no such column.
+    """
+    stops = next((stop_values for name in _STOPS if (stop_values := values(name)) is not None), None)
+    return None if stops is None else [stop in _CUT for stop in stops]
 
 
 def asked_for(reward: Reward) -> tuple[set[str], bool]:

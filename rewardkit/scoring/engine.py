@@ -76,7 +76,7 @@ class Job:
 
         def scored() -> Iterator[tuple[Chunk, Scores]]:
             for chunk, scores in columns.scores(part.chunks(self.batch, names), self.batch, score):
-                report.add(scores)
+                report.add(scores, columns.keys(chunk))
                 yield chunk, scores
                 if tick is not None:
                     tick(report.rows)

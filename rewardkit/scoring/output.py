@@ -36,12 +36,13 @@ class Output:
         report: the report on the written rows.
     """
 
-    def __init__(self, path: Path, writer: Writer, about: Mapping[str, Any]) -> None:
-        self.folder = _folder(path)
+    def __init__(self, path: Path, writer: Writer, about: Mapping[str, Any], restart: str) -> None:
+        self.folder = partial_folder(path)
         self.parts = 0
         self.report = ReplayReport()
         self._path = path
         self._writer = writer
+        self._restart = restart
         self._about = json.loads(json.dumps(about, default=str))
         self._saved = time.monotonic()
         self._counted: dict[str, Any] = {"parts": 0}
@@ -50,7 +51,15 @@ class Output:
 
     @classmethod
     @contextmanager
-    def opened(cls, path: Path, writer: Writer, about: Mapping[str, Any], *, resume: bool) -> Iterator[Output]:
+    def opened(
+        cls,
+        path: Path,
+        writer: Writer,
+        about: Mapping[str, Any],
+        *,
+        resume: bool,
+        restart: str = "Start again without --resume",
+    ) -> Iterator[Output]:
         """Open the output. If an exception occurs while it is open, finished parts are kept for `resume`.
 
         Args:
@@ -58,11 +67,12 @@ class Output:
             writer: the writer for the file's rows.
             about: setting -> JSON value, for settings that must be unchanged to resume the file.
             resume: whether to continue an unfinished file, if there is one.
+            restart: the advice in an error if the file cannot be resumed.
 
         Raises:
             DataError: the file cannot be written or resumed, or another command is writing it.
         """
-        output = cls(path, writer, about)
+        output = cls(path, writer, about, restart)
         try:
             output.folder.mkdir(parents=True, exist_ok=True)
             with _locked(output.folder / _LOCK, path):
@@ -128,7 +138,7 @@ class Output:
         if name == _FILE and not path.exists() and self._path.is_file() and self._path.stat().st_size >= size:
             os.replace(self._path, path)  # the command ended between finishing the file and removing the folder
         if not path.is_file() or path.stat().st_size < size:
-            raise DataError(f"{path} has changed: cannot resume. Start again without --resume")
+            raise DataError(f"{path} has changed: cannot resume. {self._restart}")
         file = path.open("r+b")
         file.truncate(size)
         file.seek(size)
@@ -142,8 +152,7 @@ class Output:
                 f"{name} (was {shorten(before.get(name))}, is {shorten(self._about.get(name))})" for name in other
             )
             raise DataError(
-                f"{self._path} cannot be resumed, because these settings have changed: {changes}. Start again "
-                "without --resume"
+                f"{self._path} cannot be resumed, because these settings have changed: {changes}. {self._restart}"
             )
 
     def _save(self) -> None:
@@ -183,11 +192,12 @@ class Output:
 
 def resumable(path: Path) -> int:
     """Return the number of rows in an unfinished file, or 0 if it cannot be resumed."""
-    manifest = _manifest(_folder(path))
+    manifest = _manifest(partial_folder(path))
     return 0 if manifest is None else ReplayReport.restored(manifest["report"]).rows
 
 
-def _folder(path: Path) -> Path:
+def partial_folder(path: Path) -> Path:
+    """Return the folder that contains the unfinished file."""
     return path.with_name(f".{path.name}.partial")
 
 

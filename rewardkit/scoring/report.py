@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
@@ -176,13 +177,109 @@ class _Line:
         return [f"{number:.4g}" for number in (self.sum / self.count, self.low, self.high)]
 
 
+_EPSILON = 1e-4
+"""Totals that differ by at most this number count as equal, as in `rewardkit.analyze.signal`: GRPO adds it to the
+standard deviation. It is not imported from there, so that `rewardkit score` loads few modules."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Consecutive completions for the same prompt: their number, and their lowest and highest total (NaN if none)."""
+
+    key: int
+    rows: int
+    low: float
+    high: float
+
+    def followed_by(self, other: _Group) -> _Group:
+        low, high = float(np.fmin(self.low, other.low)), float(np.fmax(self.high, other.high))
+        return _Group(self.key, self.rows + other.rows, low, high)
+
+
+@dataclass
+class Groups:
+    """Groups of several consecutive completions for the same prompt, counted with bounded memory use.
+
+    Attributes:
+        inner, silent_inner: the number of groups, and of groups without variance, that other rows cannot change.
+        edges: the first and the last group, which may continue in the rows before or after; just one if there is only
+            one group.
+    """
+
+    inner: int = 0
+    silent_inner: int = 0
+    edges: list[_Group] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, keys: Sequence[Any], totals: Floats) -> Groups:
+        """Return the groups in consecutive rows.
+
+        Args:
+            keys: (n,) values that are equal for completions of the same prompt.
+            totals: (n,) the totals, NaN for a row without a total.
+        """
+        groups = cls()
+        if not len(keys):
+            return groups
+        starts = [0, *(row for row in range(1, len(keys)) if keys[row] != keys[row - 1])]
+        sizes = np.diff([*starts, len(keys)]).tolist()
+        lows, highs = np.fmin.reduceat(totals, starts).tolist(), np.fmax.reduceat(totals, starts).tolist()
+        for number, start in enumerate(starts):
+            # A part of a file is scored in another process, where hash() of the same string differs.
+            key = zlib.crc32(repr(keys[start]).encode(errors="replace")) if number in (0, len(starts) - 1) else 0
+            groups._append(_Group(key, sizes[number], lows[number], highs[number]))
+        return groups
+
+    def extend(self, other: Groups) -> None:
+        """Add the groups in the following rows."""
+        first, last = other.edges[:1], other.edges[1:]
+        if first and self.edges and self.edges[-1].key == first[0].key:
+            self.edges[-1] = self.edges[-1].followed_by(first.pop())
+        for group in (*first, *last):
+            self._append(group)
+        self.inner += other.inner
+        self.silent_inner += other.silent_inner
+
+    def _append(self, group: _Group) -> None:
+        if len(self.edges) > 1:
+            last = self.edges.pop()
+            self.inner += last.rows > 1
+            self.silent_inner += _is_silent(last)
+        self.edges.append(group)
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return self.inner + sum(group.rows > 1 for group in self.edges)
+
+    @property
+    def silent(self) -> int:
+        """The number of groups without variance: GRPO learns nothing from them."""
+        return self.silent_inner + sum(map(_is_silent, self.edges))
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Groups:
+        """Return the groups restored from `state`, the result of `asdict`."""
+        return cls(**{**state, "edges": [_Group(**edge) for edge in state["edges"]]})
+
+    def text(self) -> str:
+        """Return a sentence about the groups."""
+        share = f"{self.silent:,} of {self.count:,} ({self.silent / self.count:.0%})"
+        return f"Groups without variance: {share}. All completions of the prompt have the same total."
+
+
+def _is_silent(group: _Group) -> bool:
+    return group.rows > 1 and not group.high - group.low > _EPSILON
+
+
 class ReplayReport:
-    """The means, extremes, outcomes, and kinds of faults for all scores, with bounded memory use."""
+    """The means, extremes, outcomes, groups, and kinds of faults for all scores, with bounded memory use."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.without_total = 0
         self.faulty = 0
+        self.groups = Groups()
         self._faults = Faults()
         self._total = _Line()
         self._components: dict[str, _Line] = {}
@@ -192,8 +289,9 @@ class ReplayReport:
         """The mean total, or NaN if there are no totals."""
         return self._total.sum / self._total.count if self._total.count else math.nan
 
-    def add(self, scores: Scores) -> None:
-        """Add the scores for the next rows."""
+    def add(self, scores: Scores, keys: Sequence[Any] = ()) -> None:
+        """Add the scores for the next rows; `keys` are equal for completions of the same prompt, empty if unknown."""
+        self.groups.extend(Groups.of(keys, scores.total))
         self._total.add(scores.total, None)
         for name, values in scores.components.items():
             line = self._components.setdefault(name, _Line())
@@ -212,6 +310,7 @@ class ReplayReport:
         for name, line in other._components.items():
             self._components.setdefault(name, _Line()).extend(line)
         self._faults.extend(other._faults, self.rows)
+        self.groups.extend(other.groups)
         self.faulty += other.faulty
         self.rows += other.rows
         self.without_total += other.without_total
@@ -220,7 +319,8 @@ class ReplayReport:
         """Return the state of this object as JSON values."""
         lines = {name: asdict(line) for name, line in self._components.items()}
         counts = {"rows": self.rows, "without_total": self.without_total, "faulty": self.faulty}
-        return {**counts, "total": asdict(self._total), "components": lines, "faults": self._faults.state()}
+        totals = {"total": asdict(self._total), "components": lines, "groups": asdict(self.groups)}
+        return {**counts, **totals, "faults": self._faults.state()}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> ReplayReport:
@@ -229,7 +329,7 @@ class ReplayReport:
         report.rows, report.without_total, report.faulty = state["rows"], state["without_total"], state["faulty"]
         report._total = _Line(**state["total"])
         report._components = {name: _Line(**line) for name, line in state["components"].items()}
-        report._faults = Faults.restored(state["faults"])
+        report.groups, report._faults = Groups.restored(state["groups"]), Faults.restored(state["faults"])
         return report
 
     def rates(self) -> str:
@@ -252,6 +352,8 @@ class ReplayReport:
         ]
         cells.append(["total", *self._total.cells(), *([""] * len(outcomes))])
         lines = [render_text(header, cells, left=0)]
+        if self.groups.count:
+            lines += ["", self.groups.text()]
         if self.without_total:
             lines += ["", f"{self.without_total:,} of {self.rows:,} rows have no total"]
         if self.faulty:

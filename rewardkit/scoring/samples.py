@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.equality import equality
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.errors import CoercionError, DataError as DataError, near_miss, shorten
 from rewardkit.progress.progress import Progress
-from rewardkit.scoring.columns import asked_for
+from rewardkit.scoring.columns import asked_for, cut_of
 from rewardkit.scoring.conversations import split_row
 from rewardkit.scoring.files import checked_row, rows_of
 from rewardkit.tree.coercion import coerce
@@ -172,6 +173,9 @@ def arranged(
     def ordered(values: list[Any]) -> list[Any]:
         return [values[row] for row in rows.tolist()]
 
+    def values(name: str) -> list[Any] | None:
+        return ordered([record.get(name) for record in records.records]) if name in records.columns else None
+
     token_ids = [record.get("completion_ids") for record in records.records]
     batch = Batch(
         ordered(texts),
@@ -179,6 +183,7 @@ def arranged(
         completion_ids=None if any(ids is None for ids in token_ids) else ordered(token_ids),
         columns={name: ordered(values) for name, values in columns.items()},
         progress=progress,
+        rollouts=RolloutInfo(cut=cut_of(values)),
     )
     return Samples(batch, groups[rows], rows)
 

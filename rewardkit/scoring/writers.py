@@ -450,7 +450,7 @@ class Lines(Writer):
             lines = chunk.lines if isinstance(chunk, Listed) and chunk.lines else [b""] * len(chunk)
             for line, row, ending in zip(lines, chunk.rows(), self._row_endings(scores), strict=True):
                 if not line or (clashes and not clashes.isdisjoint(row)):
-                    line = _line({self.names[name]: value for name, value in row.items()})
+                    line = json_line({self.names[name]: value for name, value in row.items()})
                 if line[-1:] != b"}":  # trailing white space
                     line = line.strip()
                 pieces += (line[:-1], b", ", ending) if row else (b"{", ending)
@@ -567,7 +567,8 @@ def _numbers(values: Floats) -> list[str]:
     return ["null" if value != value else repr(value) for value in values.tolist()]
 
 
-def _line(row: Row) -> bytes:
+def json_line(row: Row) -> bytes:
+    """Return a row as JSON without a line break."""
     try:
         text = _ENCODER.encode(row)
     except (TypeError, ValueError):  # a date, an image

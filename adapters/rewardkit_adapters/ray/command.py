@@ -151,7 +151,7 @@ class Scoring:
             scored = self._here if job.out.first_try(number, job.run) else self._elsewhere
             for chunk, scores in scored(batches):
                 pending.append(tables.table(chunk, scores))
-                report.add(scores)
+                report.add(scores, columns.keys(chunk))
                 if (rows := sum(map(len, pending))) >= _ROW_GROUP:
                     writer.write_table(pa.concat_tables(pending), row_group_size=rows)
                     pending = []
