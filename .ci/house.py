@@ -53,7 +53,6 @@ ALONE = {
     "rewardkit.check.variants.strategies.contents": "contents are drawn apart from their layout; both are long",
     "rewardkit_adapters.openenv.rubrics": "imports OpenEnv",
     "rewardkit_adapters.ray.*": "imports Ray",
-    "rewardkit_adapters.runner.data": "loads datasets; recipes import it as well",
     "rewardkit_adapters.runner.interrupts": "imports torch",
     "rewardkit_adapters.runner.live_display": "imports transformers",
     "rewardkit_adapters.runner.memory_advice": "imports torch",

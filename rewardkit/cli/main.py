@@ -22,6 +22,7 @@ VERBS = {
     "demo": "Train a tiny language model with GRPO and compare it before and after",
     "diff": "Compare two versions of a reward, and the effects of the change on training",
     "export": "Write the files that a trainer needs to use a reward",
+    "generate": "Write a model's completions for a dataset's prompts to a file, to try rewards on them",
     "init": "Start a project: a reward, its tests, data, and run.yaml",
     "radar": "Search a recorded run for signs that its reward is gamed",
     "score": "Score saved completions, and select training data from them",

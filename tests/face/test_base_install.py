@@ -88,6 +88,7 @@ WORKS = (
 VERBS = {
     "$train run.yaml": "rewardkit train: training needs",
     "$demo": "rewardkit demo: training needs",
+    "$generate run.yaml": "rewardkit generate: training needs",
     "$serve reward.py:reward": "rewardkit serve: the reward server needs",
     "$view rows": "rewardkit view: the web page for recorded runs needs",
     "$radar rows": "rewardkit radar: recording and reading runs needs",

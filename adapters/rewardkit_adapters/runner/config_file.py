@@ -219,10 +219,12 @@ _HEADING = """\
 _SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
 
 
-def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
+def read(path: Path, sets: Sequence[str] = (), *, needs_reward: bool = True) -> RunConfig:
     """Read a YAML file. `sets` override its settings: ``["grpo.max_steps=5", "model=tiny"]``.
 
-    Values after ``=`` are parsed as YAML. Paths are relative to the folder that contains the file.
+    Values after ``=`` are parsed as YAML. Paths are relative to the folder that contains the file. With
+    ``needs_reward=False``, the file does not have to name a reward (the default is then ``reward.py:reward``), and the
+    reward's file does not have to exist.
 
     Raises:
         ConfigError: the file or a setting is invalid. The message lists all mistakes with their line numbers.
@@ -243,7 +245,9 @@ def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
     if "output" not in data:
         folder = path.absolute().parent.name
         data["output"] = f"runs/{folder if path.stem == 'run' and folder else path.stem}"
-    return _build_config(data, path.absolute().parent, source, position_texts)
+    if not needs_reward:
+        data.setdefault("reward", "reward.py:reward")
+    return _build_config(data, path.absolute().parent, source, position_texts, needs_reward=needs_reward)
 
 
 def printed(config: RunConfig) -> str:
@@ -321,7 +325,9 @@ def _entry(container: Any, part: str | int, key_path: Place, text: str) -> Any:
     raise ConfigError(f"--set {text}: there is no {path_text(key_path)}, because {path_text(key_path[:-1])} is {size}")
 
 
-def _build_config(data: dict[str, Any], base: Path, source: str, position_texts: Mapping[Place, str]) -> RunConfig:
+def _build_config(
+    data: dict[str, Any], base: Path, source: str, position_texts: Mapping[Place, str], *, needs_reward: bool
+) -> RunConfig:
     faults = [Fault(("base",), "unknown setting")] if "base" in data else []
     config = None
     try:
@@ -329,7 +335,7 @@ def _build_config(data: dict[str, Any], base: Path, source: str, position_texts:
     except ValidationError as error:
         faults += [fault for detail in error.errors() for fault in _faults_of(detail)]
     if config is not None:
-        faults += _missing_files(config) + _unknown_trackers(config)
+        faults += _missing_files(config, needs_reward=needs_reward) + _unknown_trackers(config)
     if config is None or faults:
         raise ConfigError(_faults_text(faults, source, position_texts))
     return config
@@ -383,10 +389,10 @@ def _model_in(annotation: Any) -> Any:
     return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
-def _missing_files(config: RunConfig) -> list[Fault]:
+def _missing_files(config: RunConfig, *, needs_reward: bool) -> list[Fault]:
     """Return a fault for each file that does not exist. Names in Python files are checked later, on import."""
     references: list[tuple[Place, str]] = [
-        (("reward",), config.reward.path.rpartition(":")[0]),
+        (("reward",), config.reward.path.rpartition(":")[0] if needs_reward else ""),
         (("environment",), (config.environment or "").rpartition(":")[0]),
         (("model", "name"), config.model.name or ""),
         (("model", "gguf"), config.model.gguf or ""),

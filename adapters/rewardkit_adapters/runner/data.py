@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.errors import ConfigError, DataError, RewardKitError, near_miss, shorten
 from rewardkit.scoring.files import rows_of as rows_of_file
-from rewardkit_adapters.runner.config import DatasetConfig, RunConfig, is_local, located, require
+from rewardkit_adapters.runner.config import DatasetConfig, RunConfig, is_local, located
 from rewardkit_adapters.runner.rewards import named
 
 if TYPE_CHECKING:
@@ -363,10 +363,8 @@ def located_rows(config: RunConfig) -> tuple[Rows, Rows | None]:
     """Return the same rows as `training_and_held_out`, with their locations in the data.
 
     Raises:
-        ConfigError: the data cannot be loaded or does not match the configuration, or a package that the reward needs
-            is missing.
+        ConfigError: the data cannot be loaded or does not match the configuration.
     """
-    require(config.reward.packages)  # a filter may be in the same module as the reward, which needs the packages
     modules = config.modules_path()
     training = rows_of(config.dataset, config.base, config.seed, modules)
     if config.eval is None:
@@ -376,7 +374,7 @@ def located_rows(config: RunConfig) -> tuple[Rows, Rows | None]:
         held_out = rows_of(held_out_config, config.base, config.seed, modules)
     else:
         training, held_out = _hold_out_rows(training, config.eval.hold_out or 0, config.seed)
-    return training, _sampled(held_out, config.eval.prompts, f"{config.seed}/evaluated")
+    return training, sampled(held_out, config.eval.prompts, f"{config.seed}/evaluated")
 
 
 def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Rows:
@@ -397,7 +395,7 @@ def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None =
     rows = replace(table, dataset=_renamed(table.dataset, config.columns))
     rows = _filtered(rows, config.filter, base, modules or base)
     rows = replace(rows, dataset=_with_prompts(rows, config))
-    return _sampled(rows, config.sample, f"{seed}/sample")
+    return sampled(rows, config.sample, f"{seed}/sample")
 
 
 def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
@@ -504,7 +502,7 @@ def _own_prompts(rows: Dataset) -> Dataset:
     return rows
 
 
-def _sampled(rows: Rows, count: int | None, seed: str) -> Rows:
+def sampled(rows: Rows, count: int | None, seed: str) -> Rows:
     """Return at most `count` rows in their original order. The same seed gives the same rows."""
     if count is None or count >= len(rows.dataset):
         return rows

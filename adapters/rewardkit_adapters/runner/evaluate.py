@@ -20,6 +20,9 @@ from rewardkit_adapters.runner.report import Evaluation
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from trl import GRPOConfig
+
+    from rewardkit_adapters.runner.models import Loaded
 
 LAST, START = "last", "start"
 PROMPTS = 64
@@ -70,10 +73,11 @@ def evaluate(
     from rewardkit_adapters.runner.rewards import trained
 
     console = console or Console()
-    if out is not None and not out.absolute().parent.is_dir():
-        raise ConfigError(f"--out {out}: there is no folder {out.absolute().parent}. Create it first")
+    if out is not None:
+        check_folder(out)
     config = _evaluated(config, split, prompts)
     assert config.eval is not None
+    check_no_tools(config, "evaluated")
     names = [checkpoint] if isinstance(checkpoint, str) else list(dict.fromkeys(checkpoint))
     folders = {name: folder_of(config, name) for name in names}
     plan = Plan.of(config, None)
@@ -125,11 +129,40 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
             return complete[-1].path
         if (output / MODEL).is_dir():
             return output / MODEL
-        raise ConfigError(f"{output} has no complete checkpoint. Train first, or pass --evaluate start")
+        raise ConfigError(f"{output} has no complete checkpoint. Train first, or pass start, the model before training")
     folder = Path(name).expanduser()
     if (folder / "config.json").exists() or (folder / "adapter_config.json").exists():
         return folder
     return checkpoints.named(output, name).path
+
+
+def check_folder(out: Path) -> None:
+    """Raise a ConfigError if the folder for an output file does not exist."""
+    if not out.absolute().parent.is_dir():
+        raise ConfigError(f"--out {out}: there is no folder {out.absolute().parent}. Create it first")
+
+
+def check_no_tools(config: RunConfig, action: str) -> None:
+    """Raise a ConfigError if the run has an environment; `action` is a participle for the error message."""
+    if config.environment is not None:
+        raise ConfigError(
+            f"a run with an environment cannot be {action}, because the answers would be generated without tools"
+        )
+
+
+def load_to_generate(config: RunConfig, folder: Path | None, console: Console) -> tuple[Loaded, GRPOConfig]:
+    """Return a checkpoint's model with its tokenizer, and the run's settings.
+
+    Args:
+        folder: the checkpoint's folder, or None for the model before training.
+    """
+    from rewardkit_adapters.runner.models import model_of
+    from rewardkit_adapters.runner.settings import grpo_config
+
+    loaded = model_of(config, checkpoint=folder, to_generate=True, console=console)
+    return loaded, grpo_config(
+        config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None
+    )
 
 
 def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dict[str, float]:
@@ -167,10 +200,6 @@ def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> Run
     from rewardkit_adapters.runner.config import EvalConfig
 
     eval_config = config.eval
-    if config.environment is not None:
-        raise ConfigError(
-            "a run with an environment cannot be evaluated, because the answers would be generated without tools"
-        )
     if split is None and eval_config is None:
         raise ConfigError("there are no held-out prompts: pass --split, or write eval: {...}")
     if split is not None:
@@ -195,14 +224,10 @@ def _evaluate_reward(
     console: Console,
 ) -> Evaluation:
     from rewardkit_adapters.runner import held_out
-    from rewardkit_adapters.runner.held_out import Sampling
-    from rewardkit_adapters.runner.models import model_of
     from rewardkit_adapters.runner.progress import shown_progress
-    from rewardkit_adapters.runner.settings import grpo_config
 
-    loaded = model_of(config, checkpoint=folder, to_generate=True, console=console)
-    args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)
-    sampling = Sampling.of(args, greedy=greedy)
+    loaded, args = load_to_generate(config, folder, console)
+    sampling = held_out.Sampling.of(args, greedy=greedy)
     batches = math.ceil(len(rows) * generations / sampling.batch)
     with shown_progress(console, title, batches) as on_batch:
         return held_out.evaluate(

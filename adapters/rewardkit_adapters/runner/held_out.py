@@ -33,10 +33,12 @@ Prompt = Any
 
 @dataclass(frozen=True)
 class Completion:
-    """A completion: its text without special tokens, and its token ids including the end token."""
+    """A completion: its text without special tokens, its token ids including the end token, and whether it has no end
+    token because it reached the token limit."""
 
     text: str
     ids: list[int]
+    cut: bool
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def _batch(model: Any, tokenizer: Any, prompts: Sequence[Prompt], sampling: Samp
     rows = generated[:, encoded["input_ids"].shape[1] :].tolist()
     ids = [_until_end(row, ends) for row in rows]
     return [
-        Completion(text, token_ids)
+        Completion(text, token_ids, cut=not token_ids or token_ids[-1] not in ends)
         for text, token_ids in zip(inner.batch_decode(ids, skip_special_tokens=True), ids, strict=True)
     ]
 
@@ -178,10 +180,11 @@ def evaluate(
             return Evaluation([], [], {}, math.nan)
         return scored(
             reward,
-            [_as_trained(prompt, completion) for prompt, completion in zip(prompts, completions, strict=True)],
+            [as_trained(prompt, completion) for prompt, completion in zip(prompts, completions, strict=True)],
             prompts=prompts,
             columns=columns,
             completion_ids=[completion.ids for completion in completions],
+            cut=[completion.cut for completion in completions],
             generations=generations,
         )
 
@@ -262,7 +265,7 @@ def _of_row(evaluation: Evaluation, row: int, rows: int) -> dict[str, Any]:
     return {"completions": evaluation.completions[row_slice], "totals": evaluation.totals[row_slice]}
 
 
-def _as_trained(prompt: Any, completion: Completion) -> Any:
+def as_trained(prompt: Any, completion: Completion) -> Any:
     """Return a completion in the trainer's format: a list with one message if the prompt consists of messages."""
     return completion.text if isinstance(prompt, str) else [{"role": "assistant", "content": completion.text}]
 

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import SKIPPED
 from rewardkit.batch.table_text import visible
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -56,6 +57,7 @@ def scored(
     prompts: Sequence[Any],
     columns: Mapping[str, Sequence[Any]],
     completion_ids: Sequence[Sequence[int]] | None = None,
+    cut: Sequence[bool] | None = None,
     generations: int = 1,
 ) -> Evaluation:
     """Score completions, with schedules at their final values. An error in one row does not affect other rows.
@@ -64,6 +66,7 @@ def scored(
         completions: strings or lists of messages, with `generations` consecutive entries for each prompt.
         prompts, columns: the prompts and the columns, with one value per completion.
         completion_ids: each completion's token ids, for rewards that count tokens.
+        cut: whether each completion reached the token limit, or None if unknown.
 
     Raises:
         BindingError: a column that the reward reads is missing.
@@ -74,6 +77,7 @@ def scored(
         completion_ids=completion_ids,
         columns=columns,
         num_generations=generations,
+        rollouts=RolloutInfo(cut=cut),
     )
     table = Scorer(reward).score(batch, strict=False, on_unparsable_gold="fail")
     return Evaluation(

@@ -13,7 +13,6 @@ pytest.importorskip("trl")
 from rewardkit.errors import ConfigError
 from rewardkit_adapters.runner.config import RunConfig, require
 from rewardkit_adapters.runner.config_file import printed, read
-from rewardkit_adapters.runner.data import training_and_held_out
 from rewardkit_adapters.runner.plan import Plan
 from rewardkit_adapters.runner.rewards import reward_of
 
@@ -41,7 +40,7 @@ def test_what_is_installed_passes() -> None:
     require(["numpy", "NumPy>=1.0", f"pydantic=={version('pydantic')}", "nothing; python_version < '3'"])
 
 
-@pytest.mark.parametrize("load", [reward_of, training_and_held_out, lambda config: Plan.of(config, None)])
+@pytest.mark.parametrize("load", [reward_of, lambda config: Plan.of(config, None)])
 def test_what_is_missing_is_named_before_anything_is_imported(load: Any, tmp_path: Path) -> None:
     config = project(
         tmp_path,
