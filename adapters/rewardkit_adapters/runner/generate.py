@@ -180,8 +180,8 @@ def _write(
 
 
 def _line(row: Mapping[str, Any], completion: Completion, generation: int) -> dict[str, Any]:
-    """Return a row for the file. As in the output of ``rewardkit score``, a column of the dataset with one of these names
-    becomes ``input/<name>``."""
+    """Return a row for the file. As in the output of ``rewardkit score``, a column of the dataset with the same name as
+    an added column becomes ``input/<name>``."""
     from rewardkit_adapters.runner.held_out import as_trained
 
     added = {
