@@ -10,7 +10,7 @@ import re
 
 import rewardkit as rk
 
-MAX_TOKENS = 64  # max_completion_length in run.yaml
+MAX_TOKENS = 48  # max_completion_length in run.yaml
 
 
 @rk.reward
@@ -40,7 +40,7 @@ naive = 0.5 * followed + 0.5 * mentions + success
 gated = (
     0.2 * answers
     + rk.gate(when=answers, then=0.8 * followed)
-    + 0.3 * rk.length.overlong(MAX_TOKENS, buffer=16)
+    + 0.3 * rk.length.overlong(MAX_TOKENS, buffer=12)
     + success
 )
 
