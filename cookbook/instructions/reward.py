@@ -1,7 +1,7 @@
 """Follow instructions: `naive` is a list of two rewards, `gated` puts the instructions behind a gate, within a budget.
 
 ``the sea is calm and blue in the morning.`` scores 1.0 with both for "Describe the sea. Use only lower case letters. Do
-not use any commas." The single word ``sea`` does, too, with `naive`, and 0.0 with `gated`.
+not use any commas." ``the sea`` also scores 1.0 with `naive`, and 0.0 with `gated`.
 """
 
 from __future__ import annotations
