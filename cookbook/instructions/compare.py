@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from reward import answers
 
@@ -39,7 +40,7 @@ def rates(run: Path, when: str) -> Rates:
     """Return the rates of a run's held-out completions ``before`` or ``after`` training, scored again."""
     rows = json.loads((run / "evaluation.json").read_text(encoding="utf-8"))["rows"]
     completions = [row[when]["completions"][0] for row in rows]
-    columns = {name: [row["columns"][name] for row in rows] for name in rows[0]["columns"]}
+    columns: Any = {name: [row["columns"][name] for row in rows] for name in rows[0]["columns"]}
     share = rk.score(rk.instructions(), completions, **columns).total
     answered = rk.score(answers, completions, **columns).total
     trained = [bool(row["columns"]["trained"]) for row in rows]
@@ -106,7 +107,7 @@ def _reward(run: Path) -> str:
     return run.name.rpartition("-")[0]
 
 
-def _mean(values: Sequence[float]) -> float:
+def _mean(values: Any) -> float:
     return float(sum(values) / len(values))
 
 

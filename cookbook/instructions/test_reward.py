@@ -31,7 +31,7 @@ COMPLETIONS = [
 
 @pytest.mark.parametrize(("completion", "tokens", "by_naive", "by_gated"), COMPLETIONS)
 def test_scores(completion: str, tokens: int, by_naive: float, by_gated: float) -> None:
-    columns = {name: [value] for name, value in SEA.items()}
+    columns: Any = {name: [value] for name, value in SEA.items()}
     for reward, expected in ((naive, by_naive), (gated, by_gated)):
         table = rk.score(reward, [completion], completion_ids=[[7] * tokens], **columns)
         assert table.total[0] == pytest.approx(expected)
@@ -49,7 +49,7 @@ def test_held_out_prompts_have_other_topics_and_half_of_them_other_kinds() -> No
 
 @pytest.mark.parametrize("row", [*ROWS[:40], *HELD_OUT], ids=lambda row: row["request"][:40])
 def test_every_instruction_can_be_checked(row: dict[str, Any]) -> None:
-    columns = {name: [row[name]] for name in ("topic", "instruction_id_list", "kwargs")}
+    columns: Any = {name: [row[name]] for name in ("topic", "instruction_id_list", "kwargs")}
     table = rk.score(rk.instructions(), ["An answer."], **columns)
     assert len(row["instruction_id_list"]) == len(json.loads(row["kwargs"]))
     assert 0.0 <= table.total[0] <= 1.0

@@ -46,7 +46,7 @@ def write_gguf(path: Path, seed: int = 0) -> Path:
         (writer.add_bos_token_id, 1), (writer.add_eos_token_id, 2), (writer.add_pad_token_id, 2),
         (writer.add_chat_template, TEMPLATE),
     ):  # fmt: skip
-        add(value)  # type: ignore[operator]
+        add(value)
     layer = {
         **{f"attn_{part}": (WIDTH, WIDTH) for part in ("q", "k", "v", "output")},
         **{"ffn_gate": (INNER, WIDTH), "ffn_up": (INNER, WIDTH), "ffn_down": (WIDTH, INNER)},
