@@ -156,6 +156,6 @@ def _quantization_and_license(file: Path, package: str | None) -> list[str]:
     license_name = field.contents() if field is not None else None
     if license_name is None and package is not None:
         metadata = distribution(package).metadata
-        license_name = metadata.get("License-Expression") or metadata.get("License")
+        license_name = next((metadata[key] for key in ("License-Expression", "License") if key in metadata), None)
     parts.append(f"license {license_name}" if license_name else "license not stated")
     return parts
