@@ -66,7 +66,8 @@ def train(training: Training, out: Path) -> Path:
         tokenizer.response_template = chat.RESPONSE_TEMPLATE
     if task.environment is not None or task.pretrained:
         columns["prompt"] = [[{"role": "user", "content": text}] for text in columns["prompt"]]
-    functions = rk.to_trl(task.reward(training.reward) + rk.monitor(task.truth.named(TRUTH)), record=folder)
+    reward = task.reward(training.reward) + rk.monitor(task.truth.named(TRUTH))
+    functions = rk.to_trl(reward, record=folder, radar="rescore")  # the tasks' functions are pure
     with tempfile.TemporaryDirectory() as scratch:
         trainer = GRPOTrainer(
             model=model,
