@@ -108,7 +108,7 @@ def _reward(run: Path) -> str:
 
 
 def _mean(values: Any) -> float:
-    return float(sum(values) / len(values))
+    return float(sum(values) / len(values)) if len(values) else math.nan
 
 
 def _interval(changes: Sequence[float]) -> str:

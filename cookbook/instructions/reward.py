@@ -13,13 +13,13 @@ import rewardkit as rk
 MAX_TOKENS = 48  # max_completion_length in run.yaml
 
 
-@rk.reward
+@rk.reward(pure=True)
 def mentions(completion: str, topic: str) -> bool:
     """Score whether the completion contains the topic's word, or its plural."""
     return re.search(rf"\b{re.escape(topic)}s?\b", completion, re.IGNORECASE) is not None
 
 
-@rk.reward
+@rk.reward(pure=True)
 def answers(completion: str, topic: str) -> rk.Score:
     """Score whether the completion is about the topic and has at least 8 words, which are different."""
     words = re.findall(r"[^\W\d_]+", completion.lower())
