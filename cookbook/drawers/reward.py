@@ -13,7 +13,7 @@ from environment import PROMPT, Drawers, rows
 import rewardkit as rk
 
 
-@rk.reward
+@rk.reward(pure=True)
 def results(trajectory: rk.Trajectory) -> float:
     """A quarter for each result of a tool, up to four: "use the tool"."""
     return min(len(trajectory.results), 4) / 4

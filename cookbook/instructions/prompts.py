@@ -1,7 +1,7 @@
 """Generate the data: requests with instructions in IFEval's form.
 
-``python cookbook/instructions/prompts.py train 240 > data.jsonl`` writes the training prompts, and ``held_out 64`` the
-prompts of the evaluation. Both have different topics. Half of the held-out prompts have other kinds of instructions.
+``python cookbook/instructions/prompts.py 240 > data.jsonl`` writes training prompts. With ``--held-out``, the prompts
+have other topics, and half of them also have other kinds of instructions.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ UNTRAINED: Mapping[str, str] = {
 }
 
 
-def prompts(split: str, count: int, *, seed: int = 0) -> list[dict[str, Any]]:
+def prompts(count: int, *, held_out: bool = False, seed: int = 0) -> list[dict[str, Any]]:
     """Generate prompts with one or two instructions each."""
-    chance = random.Random(f"{seed} {split}")
-    return [_prompt(chance, split, position) for position in range(count)]
+    chance = random.Random(f"{seed} {'held_out' if held_out else 'train'}")
+    return [_prompt(chance, held_out, position) for position in range(count)]
 
 
-def _prompt(chance: random.Random, split: str, position: int) -> dict[str, Any]:
-    topic, word, keyword = chance.choice(TRAINING_TOPICS if split == "train" else HELD_OUT_TOPICS)
-    if split == "train" or position % 2 == 0:
+def _prompt(chance: random.Random, held_out: bool, position: int) -> dict[str, Any]:
+    topic, word, keyword = chance.choice(HELD_OUT_TOPICS if held_out else TRAINING_TOPICS)
+    if not held_out or position % 2 == 0:
         wordings = TRAINED
         # Every kind is equally frequent.
         kinds = [list(TRAINED)[position // 2 % 4], *chance.sample(list(TRAINED), chance.randint(0, 1))]
@@ -82,11 +82,11 @@ def _prompt(chance: random.Random, split: str, position: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("split", choices=["train", "held_out"])
-    parser.add_argument("count", type=int)
+    parser.add_argument("count", type=int, help="how many prompts")
+    parser.add_argument("--held-out", action="store_true", help="other topics, and other kinds of instructions")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    for prompt in prompts(options.split, options.count, seed=options.seed):
+    for prompt in prompts(options.count, held_out=options.held_out, seed=options.seed):
         print(json.dumps(prompt))
 
 

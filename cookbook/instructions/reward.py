@@ -1,7 +1,7 @@
 """Follow instructions: `naive` is a list of two rewards, `gated` puts the instructions behind a gate, within a budget.
 
 ``the sea is calm and blue in the morning.`` scores 1.0 with both for "Describe the sea. Use only lower case letters. Do
-not use any commas." The single word ``sea`` does, too, with `naive`, and 0.0 with `gated`.
+not use any commas." ``the sea`` also scores 1.0 with `naive`, and 0.0 with `gated`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import re
 
 import rewardkit as rk
 
-MAX_TOKENS = 64  # max_completion_length in run.yaml
+MAX_TOKENS = 48  # max_completion_length in run.yaml
 
 
-@rk.reward
+@rk.reward(pure=True)
 def mentions(completion: str, topic: str) -> bool:
     """Score whether the completion contains the topic's word, or its plural."""
     return re.search(rf"\b{re.escape(topic)}s?\b", completion, re.IGNORECASE) is not None
 
 
-@rk.reward
+@rk.reward(pure=True)
 def answers(completion: str, topic: str) -> rk.Score:
     """Score whether the completion is about the topic and has at least 8 words, which are different."""
     words = re.findall(r"[^\W\d_]+", completion.lower())
@@ -40,7 +40,7 @@ naive = 0.5 * followed + 0.5 * mentions + success
 gated = (
     0.2 * answers
     + rk.gate(when=answers, then=0.8 * followed)
-    + 0.3 * rk.length.overlong(MAX_TOKENS, buffer=16)
+    + 0.3 * rk.length.overlong(MAX_TOKENS, buffer=12)
     + success
 )
 

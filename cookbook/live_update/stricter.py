@@ -10,7 +10,7 @@ valid = rk.json_valid(kind="object").named("valid")
 fields = rk.json_match("order").named("fields")
 
 
-@rk.reward
+@rk.reward(pure=True)
 def exact(completion: str, order: dict[str, Any]) -> float:
     """Score 1.0 for the exact order and nothing else."""
     try:

@@ -7,8 +7,10 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import functools
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +18,19 @@ import numpy as np
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Floats, Numbers
 from rewardkit.batch.table import ScoreTable
+from rewardkit.tree.binding import Binding
 from rewardkit.tree.conversion import RewardLike
-from rewardkit.tree.evaluation.omission import binding_of, counted_nodes, omitted
+from rewardkit.tree.evaluation.omission import counted_nodes, excluded
 from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH
 from rewardkit.tree.reward import Reward, walk
 
 PROMPT, EXAMPLE = "prompt", "example"
+OPT_IN = (
+    "If another call costs nothing and changes nothing, declare it with @rk.reward(pure=True) or rk.from_trl(f, "
+    'pure=True), or pass radar="rescore" to rk.to_trl'
+)
+"""The advice in all reports on how to allow more calls of a function."""
 
 
 class ForeignScores(NamedTuple):
@@ -56,11 +65,14 @@ class _Reads:
             if binding is None:
                 branches |= set(node.facts.columns)
             else:
+                # A plain function's **kwargs do not count: most plain functions that score a format have them, too.
                 leaves |= {
                     parameter.source
                     for parameter in binding.parameters
-                    if parameter.is_column or parameter.source in (PROMPT, EXAMPLE)
+                    if parameter.is_column
+                    or (parameter.source in (PROMPT, EXAMPLE) and not parameter.name.startswith("**"))
                 }
+                leaves |= set(binding.function.columns) if binding.reads(WHOLE_BATCH) else set()  # type: ignore[attr-defined]
         return cls(frozenset(leaves), frozenset(branches))
 
     def exchanged(self, batch: Batch) -> list[str]:
@@ -73,24 +85,44 @@ class _Reads:
 class PermutedGolds:
     """A scorer that scores completions with the cells of other prompts.
 
-    Some components are excluded: judges, reward models, tested programs, and functions that wait, are not
-    deterministic, read the training progress, or were not written for rewardkit. Calling them again may cost money or
-    have side effects. Components that are only monitored are also excluded, because they do not count toward the total.
+    It only calls ready rewards and functions that are declared ``pure``. It never calls judges, reward models, tested
+    programs, functions that wait, are not deterministic, or read the training progress or an environment, and
+    functions from verifiers, whose gold answers cannot be exchanged.
+
+    If a tree also contains other functions, only the additive terms without such functions are scored, in both totals.
+    A product, minimum, or gate with such a function in its condition is excluded as a whole, because without one of its
+    parts its score means something else. Monitors are excluded, because they do not count toward the total.
 
     Args:
         reward: a training run's reward.
-        trusting: whether to also call functions that were not written for rewardkit.
+        rescore: whether to also call the user's functions that are not declared ``pure``.
 
     Attributes:
-        left_out: the names of components that count toward the total but are not called.
+        left_out: the names of the components that count toward the total but must not be called.
+        undeclared: the reward's functions and ready rewards with a function as an option that are not declared
+            ``pure``, by name. They are called if `rescore` is True.
+        remark: a sentence that names the components that are not scored because they are not declared ``pure``,
+            followed by the ways to allow it. Empty if there are no such components that read a column or the prompt.
     """
 
-    def __init__(self, reward: RewardLike, *, trusting: bool = False) -> None:
-        tree = Scorer(reward).reward
-        earning = set(counted_nodes(tree))
-        left, _ = omitted(tree, lambda name, node: node not in earning)
-        left, self.left_out = omitted(left, lambda name, node: _is_left_out(node, trusting))
-        self._scorer = Scorer(left)
+    def __init__(self, reward: RewardLike, *, rescore: bool = False) -> None:
+        scorer = Scorer(reward)
+        tree = scorer.reward
+        names = {node.facts.stands_for: name for name, node in scorer.names.components}
+        names |= {node: name for name, node in scorer.names.components}
+        called = {node: binding for node in counted_nodes(tree) if (binding := node.facts.binding) is not None}
+        never = {node for node, binding in called.items() if _is_never_called(binding)}
+        undeclared = {node for node, binding in called.items() if node not in never and _is_undeclared(binding)}
+        left_out = never if rescore else never | undeclared
+        terms = list(dict.fromkeys(_excluded_terms(tree, left_out)))
+        self.left_out = tuple(names.get(node, node.name) for node in called if node in left_out)
+        self.undeclared = {names.get(node, node.name): called[node] for node in called if node in undeclared}
+        blind = {node for term in terms if _Reads.of(term).leaves for node, _, _ in walk(term)} & undeclared
+        self.remark = (
+            "" if rescore or not blind else _remark([names.get(node, node.name) for node in called if node in blind])
+        )
+        self._scorer = Scorer(excluded(tree, terms))
+        left = self._scorer.reward
         self._reads = _Reads.of(left)
         self._form = [name for name, node in self._scorer.names.terms if not _Reads.of(node).leaves]
 
@@ -185,12 +217,69 @@ class PermutedGolds:
         return row_partners
 
 
-def _is_left_out(reward: Reward, trusting: bool) -> bool:
-    binding = binding_of(reward)
-    if binding is None:
+def _is_never_called(binding: Binding) -> bool:
+    """Return whether a function must not be called again, or cannot be scored with other gold answers."""
+    costs = binding.expensive or binding.waits or not binding.deterministic or binding.follows_progress
+    of_rollout = binding.reads(ENVIRONMENT) or binding.passes("environments")
+    # Functions from verifiers read the gold answer from the rollout's state.
+    return costs or of_rollout or (binding.foreign and not binding.reads(WHOLE_BATCH))
+
+
+def _is_undeclared(binding: Binding) -> bool:
+    """Return whether a call runs a function of the user's that is not declared pure."""
+    if binding.pure:
         return False
-    unsafe = binding.expensive or binding.waits or not binding.deterministic or binding.reads("progress")
-    return unsafe or ((binding.foreign or binding.plain) and not trusting)
+    options = binding.function, *(parameter.view for parameter in binding.parameters)
+    return not binding.trusted or any(map(_is_users, _functions(options)))
+
+
+def _functions(value: object) -> Iterator[object]:
+    """Yield the functions in a ready reward's options, such as an extractor."""
+    if isinstance(value, (tuple, list, frozenset)):
+        for item in value:
+            yield from _functions(item)
+    elif isinstance(value, Mapping):
+        yield from _functions(tuple(value.values()))
+    elif isinstance(value, functools.partial):
+        yield from _functions((value.func, value.args))
+    elif is_dataclass(value) and not isinstance(value, type):
+        if callable(value):
+            yield type(value)
+        yield from _functions(tuple(getattr(value, field.name) for field in fields(value)))
+    elif callable(value):
+        yield value
+
+
+def _is_users(function: object) -> bool:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    root = module.partition(".")[0]
+    return root not in ("rewardkit", "rewardkit_adapters") and root not in sys.stdlib_module_names
+
+
+def _excluded_terms(node: Reward, left_out: set[Reward]) -> Iterator[Reward]:
+    """Yield the smallest additive parts of a tree that contain a function that is left out, and all monitors."""
+    facts = node.facts
+    addends = facts.addends
+    if addends == ():  # a monitor
+        yield node
+    elif _contains(node, left_out):
+        conditions = [child for child in facts.children if child not in (addends or ())]
+        if addends is None or any(_contains(child, left_out) for child in conditions):
+            yield node
+        else:
+            for addend in addends:
+                yield from _excluded_terms(addend, left_out)
+
+
+def _contains(node: Reward, left_out: set[Reward]) -> bool:
+    return any(below in left_out for below, _, _ in walk(node))
+
+
+def _remark(names: Sequence[str]) -> str:
+    return (
+        f"The radar does not score {', '.join(names)} again with the gold answers of other prompts, because pure=True "
+        f"is not declared, so it may miss rewards that do not depend on the correct answer. {OPT_IN}."
+    )
 
 
 def _missing(cells: Batch, name: str, rows: Numbers) -> list[bool]:

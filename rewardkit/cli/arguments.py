@@ -3,10 +3,41 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 REWARD = "path/to/file.py:reward or module:reward"
 """The argument that names a reward on the command line."""
+
+
+def add_trust(verb: argparse._ActionsContainer) -> None:
+    """Add ``--trust``, which answers the question of `confirm` with yes."""
+    verb.add_argument("--trust", action="store_true", help="call functions of yours without asking first")
+
+
+def confirm(action: str, *, trusted: bool) -> None:
+    """Ask at the terminal before an action that calls the user's functions.
+
+    ::
+
+        confirm("This calls anywhere (rewards.py:7) up to 16,000 times.", trusted=options.trust)
+
+    Args:
+        action: what will be called, how often, and from where, as sentences.
+        trusted: whether ``--trust`` was passed, so that there is no question.
+
+    Raises:
+        RewardKitError: the answer is not yes, or there is no terminal.
+    """
+    from rewardkit.errors import RewardKitError
+
+    if trusted:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RewardKitError(f"{action} There is no terminal to ask for permission. Pass --trust to allow it")
+    print(f"{action} Continue? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise RewardKitError("nothing was called, because the answer was not yes")
 
 
 def add_settings(verb: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import json
 import os
 import sys
@@ -11,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rewardkit.cli.arguments import REWARD, write
+from rewardkit.cli.arguments import REWARD, add_trust, confirm, write
 
 if TYPE_CHECKING:
+    from rewardkit.tree.binding import Binding
     from rewardkit.tree.reward import Reward
 
 _HERE = Path("-")
@@ -42,8 +44,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         metavar="REWARD",
         help="the run's reward, if the run was recorded without a radar. The reward scores a sample again, with "
         f"the gold answers to other prompts. {REWARD}. Or RUN@3, version 3 of a run (RUN@0: the reward that it "
-        "started with)",
+        "started with). Asks before it calls functions that do not declare pure=True",
     )
+    add_trust(verb)
     verb.add_argument(
         "--show", type=_number, default=2, metavar="N", help="show N completions for each alert (default: 2)"
     )
@@ -78,8 +81,10 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.page.alert_report import alert_report
 
     with _stdout_to_stderr():  # the output of a reward is not part of the report
-        judge = _judge(options)
-        report = alert_report(options.folder, reward=_reward(options.reward), judge=judge)
+        judge, reward = _judge(options), _reward(options.reward)
+        if reward is not None:
+            _confirm_calls(reward, options)
+        report = alert_report(options.folder, reward=reward, judge=judge)
     values = json.dumps(report.to_dict(), indent=1)
     if options.json not in (None, _HERE):
         write(options.json, values + "\n")
@@ -111,6 +116,39 @@ def _reward(named: str | None) -> Reward | None:
 
     past = past_version(named)
     return one_reward(named) if past is None else past.load()
+
+
+def _confirm_calls(reward: Reward, options: argparse.Namespace) -> None:
+    """Ask before functions that do not declare ``pure=True`` are called.
+
+    Raises:
+        RewardKitError: the answer is not yes, or there is no terminal.
+    """
+    from rewardkit.analyze.permuted_golds import PermutedGolds
+    from rewardkit.page.alerts import DRAWS, MOST
+    from rewardkit.record.run import open_run
+
+    undeclared = PermutedGolds(reward).undeclared
+    if not undeclared:
+        return
+    [(recorded,)] = open_run(options.folder).sql("select count(*) from scores where training").fetchall()
+    functions = ", ".join(f"{name} ({_source(binding)})" for name, binding in undeclared.items())
+    scored = min(recorded, MOST)
+    confirm(
+        f"--reward {options.reward} scores {scored:,} recorded completions up to {DRAWS + 1} times (about "
+        f"{scored * (DRAWS + 1):,} calls per function). This calls functions that do not declare pure=True: "
+        f"{functions}.",
+        trusted=options.trust,
+    )
+
+
+def _source(binding: Binding) -> str:
+    """Return the file and line that define a function, or its module if there is no source code."""
+    function = inspect.unwrap(binding.function)
+    try:
+        return f"{inspect.getsourcefile(function)}:{inspect.getsourcelines(function)[1]}"
+    except (OSError, TypeError):  # an object, or a function from a recorded version
+        return str(getattr(function, "__module__", None) or type(function).__module__)
 
 
 def _judge(options: argparse.Namespace) -> Reward | None:

@@ -1,8 +1,9 @@
 """The radar, which searches a training run for signs that the policy exploits the reward.
 
 Call ``radar.look(batch, table, totals, step=7)`` after each batch. If its time budget allows, the radar rescores some
-groups in the batch with the gold answers of other prompts, and searches all batches so far for alerts. It does not
-change scores, does not use the training run's random generators, and never raises an exception.
+groups in the batch with the gold answers of other prompts, and searches all batches so far for alerts. By default, only
+ready rewards and functions that are declared ``pure`` are called again. The radar does not change scores, does not use
+the training run's random generators, and never raises an exception.
 """
 
 from __future__ import annotations
@@ -84,6 +85,8 @@ class OverheadBudget:
 
 
 _LOG = logging.getLogger("rewardkit")
+ON = "The radar scores all components again that may be called again."
+OFF = "No completion was scored again with the gold answers of other prompts, because the radar is off (radar=False)."
 SHARE = 0.01
 """The maximum share of training time for the radar: half for rescoring and half for searching. The value is arbitrary:
 too small to be noticed."""
@@ -122,13 +125,14 @@ class Radar:
     Args:
         reward: the training run's reward. A new version of the reward requires a new radar.
         share: the maximum share of training time for the radar, from 0 to 1.
+        rescore: whether to also call the user's functions that are not declared ``pure``.
 
     Attributes:
         alert: the strongest alert in the last search, or None if there are no alerts yet.
         searches: the number of searches.
     """
 
-    def __init__(self, reward: Reward, share: float | None = None) -> None:
+    def __init__(self, reward: Reward, share: float | None = None, *, rescore: bool = False) -> None:
         self.alert: Alert | None = None
         self.searches = 0
         self._reward = reward
@@ -136,13 +140,17 @@ class Radar:
         self._scoring, self._searching = OverheadBudget(share / 2), OverheadBudget(share / 2)
         self._random = np.random.default_rng(0)
         self._lock = threading.Lock()
-        self._golds: PermutedGolds | None = None
         self._donor: Batch | None = None
         self._looks: list[_Look] = []
         self._looked_at, self._every = 0, 1
         self._limit: float | None = None
         self._batches = 0
         self._off = False
+        self._golds: PermutedGolds | None = None
+        try:
+            self._golds = PermutedGolds(reward, rescore=rescore)
+        except Exception as error:
+            self._switch_off(error)
 
     def look(
         self, batch: Batch, table: ScoreTable, totals: Floats, *, step: int | None = None, limit: float | None = None
@@ -179,16 +187,24 @@ class Radar:
                     self._search()
             return scores
         except Exception as error:
-            self._off = True
-            _LOG.warning(
-                "the radar has been switched off, because it could not score completions again: %s: %s. Training "
-                "continues without the radar. To switch it off yourself, pass rk.to_trl(..., radar=False)",
-                type(error).__name__,
-                error,
-            )
+            self._switch_off(error)
             return None
         finally:
             self._lock.release()
+
+    def _switch_off(self, error: Exception) -> None:
+        self._off = True
+        _LOG.warning(
+            "the radar has been switched off, because it could not score completions again: %s: %s. Training "
+            "continues without the radar. To switch it off yourself, pass rk.to_trl(..., radar=False)",
+            type(error).__name__,
+            error,
+        )
+
+    @property
+    def remark(self) -> str:
+        """The components that the radar does not score again although it could; see `PermutedGolds.remark`."""
+        return "" if self._golds is None else self._golds.remark
 
     @property
     def strength(self) -> float | None:
@@ -249,9 +265,7 @@ class Radar:
 
     def _scored_again(self, batch: Batch, chosen: Numbers) -> ForeignScores | None:
         """Score the chosen groups with the columns of other groups in this batch and the last look."""
-        if self._golds is None:
-            self._golds = PermutedGolds(self._reward)
-        if not self._golds.possible:
+        if self._golds is None or not self._golds.possible:
             return None
         donor = self._donor
         if donor is not None and not _is_like(donor, batch):

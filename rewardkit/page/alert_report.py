@@ -16,7 +16,7 @@ from rewardkit.alerts import Alert, Evidence, suspicious
 from rewardkit.alerts.second_opinion import RowVerdict, SecondOpinion, second_opinions
 from rewardkit.alerts.series import STEPS
 from rewardkit.batch.batch import Batch
-from rewardkit.page.alerts import evidence_of, recorded_batch, watched_run
+from rewardkit.page.alerts import evidence_of, radar_remark, recorded_batch, watched_run
 from rewardkit.page.watcher import Watched
 from rewardkit.report.document import Block, Card, Document, Facts, Paragraph, Quote
 from rewardkit.report.values import excerpt, json_ready
@@ -41,7 +41,7 @@ _NOT_FOREIGN = (
 _NOTHING_FOREIGN = (
     "No completion could be scored again with the gold answers of other prompts: the reward reads no column that "
     "differs between prompts, or every component that reads one is a judge, a reward model, a program test, or a "
-    "function that waits, is not deterministic, or reads the training progress."
+    "function that waits, is not deterministic, or reads the training progress or an environment."
 )
 _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undecided": "undecided"}
 
@@ -197,7 +197,7 @@ def alert_report(
         alerts=alerts,
         examples=[_of_alert(alert, examples, opinions.get(number)) for number, alert in enumerate(alerts)],
         opinions=[opinions.get(number) for number in range(len(alerts))],
-        remark=_remark(evidence, rescored=reward is not None),
+        remark=_remark(watched, evidence, has_reward=reward is not None),
     )
 
 
@@ -232,8 +232,8 @@ def _of_alert(alert: Alert, examples: dict[int, Example], opinion: SecondOpinion
     return [replace(examples[row_opinion.row], opinion=row_opinion) for row_opinion in opinion.rows]
 
 
-def _remark(evidence: Evidence, *, rescored: bool) -> str:
-    has_foreign = evidence.foreign is not None and not np.isnan(evidence.foreign.foreign).all()
-    if has_foreign:
-        return ""
-    return _NOTHING_FOREIGN if rescored else _NOT_FOREIGN
+def _remark(watched: Watched, evidence: Evidence, *, has_reward: bool) -> str:
+    was_rescored = evidence.foreign is not None and not np.isnan(evidence.foreign.foreign).all()
+    if has_reward:
+        return "" if was_rescored else _NOTHING_FOREIGN
+    return radar_remark(watched) or ("" if was_rescored else _NOT_FOREIGN)

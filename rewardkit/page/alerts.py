@@ -48,7 +48,7 @@ def score_with_foreign_golds(watched: Watched, reward: RewardLike, *, most: int 
     Raises:
         RewardKitError: as for `Scorer.score`, for example, if the run lacks a column that the reward reads.
     """
-    golds, scores = PermutedGolds(reward), watched.scores
+    golds, scores = PermutedGolds(reward, rescore=True), watched.scores
     foreign_scores = ForeignScores.unknown(len(scores))
     before: Batch | None = None
     for number, rows in enumerate(sampled_batches(scores, most) if golds.possible else ()):
@@ -62,6 +62,14 @@ def score_with_foreign_golds(watched: Watched, reward: RewardLike, *, most: int 
             column[rows] = part
         before = batch
     return foreign_scores
+
+
+def radar_remark(watched: Watched) -> str:
+    """Return the sentence in the record on components that the radar did not score again, or an empty string."""
+    newest = """select message, level from logs where kind = 'radar' and attempt = (select max(attempt) from scores)
+        order by step desc, time desc limit 1"""
+    [(message, level)] = watched.run.sql(newest).fetchall() or [("", "")]
+    return message if level == "info" else ""
 
 
 def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
@@ -143,8 +151,9 @@ def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = N
     Args:
         path: the run's folder, or a URL that fsspec supports.
         reward: the run's reward, if the run was recorded without a radar. At most about 4,000 completions (whole
-            groups, spread evenly over the steps) are rescored with the gold answers for other prompts. This runs the
-            reward's code, except judges, tested programs, and functions that wait. By default, no code is run.
+            groups, spread evenly over the steps) are rescored with the gold answers for other prompts. This calls the
+            reward's functions, even if they do not declare ``pure=True``, but no judges, reward models, tested
+            programs, or functions that wait. By default, no code is run.
 
     Raises:
         NotARun: `path` does not contain a recorded run.
@@ -170,6 +179,8 @@ class Search:
     def __init__(self) -> None:
         self.alerts: list[Alert] = []
         self.scores: Scores | None = None
+        self.remark = ""
+        """The components that the radar did not score again, as a sentence; empty if there are none."""
         self.problem = ""
         """The reason why the last search failed, or an empty string if it succeeded."""
         self._number = -1
@@ -190,7 +201,7 @@ class Search:
                 return
             number, scores, self.problem = watched.number, watched.scores, ""
             try:
-                self.alerts = suspicious(evidence_of(watched))
+                self.alerts, self.remark = suspicious(evidence_of(watched)), radar_remark(watched)
             except Exception as error:  # the other tabs work without alerts
                 _LOG.warning("the search for alerts failed", exc_info=True)
                 self.problem = f"{type(error).__name__}: {error}"

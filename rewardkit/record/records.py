@@ -69,7 +69,8 @@ class Line:
     """An event during the scoring of a batch: output, a log line, a fault, or a slow call.
 
     Attributes:
-        kind: ``print``, ``log``, ``warning``, ``fault``, or ``slow``.
+        kind: ``print``, ``log``, ``warning``, ``fault``, ``slow``, or ``radar`` (which components the radar does not
+            score again).
         level: ``debug``, ``info``, ``warning``, or ``error``.
         row: the row in the batch, if the line belongs to one completion.
         detail: a traceback, if there is one.

@@ -155,6 +155,7 @@ class Binding:
             change them.
         foreign: whether the function was written for another framework and accepts that framework's arguments.
         plain: whether the user passed the function itself, without ``@rk.reward``.
+        pure: whether the user declares that another call costs nothing and changes nothing.
     """
 
     function: Callable[..., Any]
@@ -166,6 +167,7 @@ class Binding:
     trusted: bool = field(default=False, compare=False)
     foreign: bool = field(default=False, compare=False)
     plain: bool = field(default=False, compare=False)
+    pure: bool = field(default=False, compare=False)
 
     @cached_property
     def asynchronous(self) -> bool:

@@ -35,6 +35,7 @@ def reward(
     on_failure: Policy = "unscorable",
     on_error: Literal["raise"] | float | None = None,
     deterministic: bool = True,
+    pure: bool = False,
     expensive: bool = False,
     timeout: float | None = None,
 ) -> Callable[[Callable[..., Any]], Reward]: ...
@@ -50,6 +51,7 @@ def reward(
     on_failure: Policy = "unscorable",
     on_error: Literal["raise"] | float | None = None,
     deterministic: bool = True,
+    pure: bool = False,
     expensive: bool = False,
     timeout: float | None = None,
 ) -> Reward | Callable[[Callable[..., Any]], Reward]:
@@ -79,6 +81,9 @@ def reward(
         on_error: the behavior if the function has a bug: ``"raise"``, a number to use as the score, or None, which
             raises an exception in the first batch and uses the lowest bound as the score in later batches.
         deterministic: whether the same arguments always get the same score. If so, duplicates are scored only once.
+        pure: whether another call costs nothing and changes nothing: the function is deterministic, is free to call,
+            writes nothing, and counts nothing. Only pure functions are called again with the gold answers of other
+            prompts, by the radar of ``rk.to_trl``.
         expensive: whether to skip the function while its scheduled weight is zero.
         timeout: the time limit for one call, in seconds; a sample that takes longer fails. An async function is
             canceled at the limit, so it must await and not block. Any other function runs in a separate process, which
@@ -103,8 +108,15 @@ def reward(
             )
         label = checked_name(name if name is not None else name_of(function))
         checked_scope(label, scope)
+        if pure and not deterministic:
+            raise RewardDefinitionError(
+                f"reward {label!r}: pure=True contradicts deterministic=False, because a pure function always "
+                "returns the same score for the same arguments. Drop one of the two"
+            )
         parameters = parameters_of(function, scope, label, names)
-        binding = Binding(function, parameters, scope, deterministic, expensive, checked_timeout(label, timeout))
+        binding = Binding(
+            function, parameters, scope, deterministic, expensive, checked_timeout(label, timeout), pure=pure
+        )
         check_logs(binding, label)
         contract = ReturnPolicy(
             label,

@@ -49,6 +49,7 @@ def from_trl(
     name: str | None = None,
     *,
     on_error: Literal["raise"] | float | None = None,
+    pure: bool = False,
     timeout: float | None = None,
 ) -> Reward:
     """Turn a plain function into a Reward: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
@@ -63,6 +64,7 @@ def from_trl(
         name: the component's name. The default is the name that TRL uses.
         on_error: the behavior if the function has a bug: None or ``"raise"`` (both stop the run, as in TRL), or a
             number to use as the score.
+        pure: whether another call costs nothing and changes nothing, as in ``@rk.reward``.
         timeout: the time limit for one call, in seconds, as in ``@rk.reward``. A TRL reward function is called once per
             batch, so all rows in the batch fail together. If it is not async, it runs in a separate process, in which
             it cannot log or read ``environments``.
@@ -88,12 +90,12 @@ def from_trl(
         parameters += (Parameter(_ROW, "example", keyword_only=True),) if starred else ()
         wrapping = AsyncOneCompletion if is_async(function) else OneCompletion
         callee = function if hashable(function) and not starred else wrapping(function)
-        binding = Binding(callee, parameters, plain=True, timeout=seconds)
+        binding = Binding(callee, parameters, plain=True, pure=pure, timeout=seconds)
     else:
         call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
         view = None if seconds is None or is_async(function) else _portable
         parameters = (Parameter("batch", WHOLE_BATCH, view=view),)
-        binding = Binding(call, parameters, scope="batch", plain=True, foreign=True, timeout=seconds)
+        binding = Binding(call, parameters, scope="batch", plain=True, foreign=True, pure=pure, timeout=seconds)
     check_logs(binding, label)
     contract = ReturnPolicy(
         label,

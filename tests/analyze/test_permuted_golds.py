@@ -19,22 +19,22 @@ def batch(texts: list[str], **columns: list[str]) -> rk.Batch:
     return rk.Batch(texts, prompts=prompts, columns={"answer": answers, **columns}, num_generations=2)
 
 
-@rk.reward
+@rk.reward(pure=True)
 def anywhere(completion: str, answer: str) -> float:
     return float(answer in completion.split())
 
 
-@rk.reward
+@rk.reward(pure=True)
 def of_example(completion: str, example: dict[str, str]) -> float:
     return float(example["answer"] in completion.split())
 
 
-@rk.reward
+@rk.reward(pure=True)
 def asked(completion: str, prompt: str) -> float:
     return float(completion == prompt)
 
 
-@rk.reward
+@rk.reward(pure=True)
 def of_task(completion: str, task: str) -> float:
     return float(task in completion)
 
@@ -138,7 +138,110 @@ def test_judges_and_foreign_functions_are_left_out() -> None:
     golds = PermutedGolds(reward)
     assert golds.left_out == ("judge", "theirs")
     assert golds.scores(batch([gold for gold in GOLDS for _ in range(2)])).own.tolist() == [0.5] * 8
-    assert PermutedGolds(reward, trusting=True).left_out == ("judge",)
+    assert PermutedGolds(reward, rescore=True).left_out == ("judge",)
+
+
+calls: list[str] = []
+
+
+@rk.reward
+def undeclared(completion: str, answer: str) -> float:
+    calls.append(completion)
+    return float(answer in completion.split())
+
+
+@rk.reward
+def undeclared_form(completion: str) -> float:
+    calls.append(completion)
+    return 1.0
+
+
+def shouted(text: str) -> str:
+    calls.append(text)
+    return text.upper()
+
+
+def plain(completions: list[str], answer: list[str], **kwargs: object) -> list[float]:
+    calls.extend(completions)
+    return [float(gold in text.split()) for text, gold in zip(completions, answer, strict=True)]
+
+
+EXACT = rk.exact("answer")
+IMPURE = {
+    "function": undeclared,
+    "sum": undeclared + undeclared_form,
+    "product": rk.product(EXACT, undeclared),
+    "minimum": rk.minimum(EXACT, undeclared_form),
+    "condition": rk.gate(when=undeclared_form, then=EXACT),
+    "clipped": (EXACT + undeclared).clip(0.0, 1.0),
+    "named": (EXACT + undeclared).named("both"),
+    "extractor": rk.exact("answer", extract=shouted),
+    "plain": rk.from_trl(plain),
+    "renamed": undeclared.named("mine"),
+}
+
+
+@pytest.mark.parametrize("reward", IMPURE.values(), ids=IMPURE)
+def test_a_function_that_is_not_declared_pure_is_only_called_if_that_is_asked_for(reward: rk.Reward) -> None:
+    one = batch([gold for gold in GOLDS for _ in range(2)])
+    calls.clear()
+    golds = PermutedGolds(reward)
+    assert np.isnan(golds.scores(one).foreign).all()
+    assert calls == []
+    assert set(golds.left_out) == set(golds.undeclared)
+    assert next(iter(golds.undeclared)) in golds.remark
+    assert "pure=True" in golds.remark
+    assert 'radar="rescore"' in golds.remark
+    asked = PermutedGolds(reward, rescore=True)
+    assert asked.remark == ""
+    assert not np.isnan(asked.scores(one).foreign).all()
+    assert calls
+
+
+@pytest.mark.parametrize("reward", [value for name, value in IMPURE.items() if name != "extractor"])
+def test_only_the_terms_without_such_functions_are_scored_again(reward: rk.Reward) -> None:
+    one = batch([" ".join(GOLDS), "7"] * 4)
+    calls.clear()
+    alone, together = PermutedGolds(anywhere), PermutedGolds(anywhere + 0.5 * reward)
+    for name in ("own", "foreign", "form"):
+        scores = (getattr(golds.scores(one), name) for golds in (alone, together))
+        np.testing.assert_array_equal(*scores)
+    assert calls == []
+    assert together.remark
+
+
+def test_a_route_is_scored_again_in_its_other_branches() -> None:
+    routed = rk.route({"math": anywhere, "code": undeclared}, by="task")
+    calls.clear()
+    scores = PermutedGolds(routed).scores(batch(["7"] * 8, task=["math"] * 4 + ["code"] * 4))
+    assert calls == []
+    assert np.isnan(scores.foreign).tolist() == [False] * 4 + [True] * 4
+
+
+def test_a_form_that_is_not_declared_pure_does_not_blind_the_radar() -> None:
+    golds = PermutedGolds(EXACT + undeclared_form)
+    assert (golds.left_out, golds.remark) == (("undeclared_form",), "")
+
+
+def test_a_plain_function_that_is_declared_pure_gets_other_golds() -> None:
+    golds = PermutedGolds(rk.from_trl(plain, pure=True))
+    assert golds.left_out == ()
+    scores = golds.scores(batch([gold for gold in GOLDS for _ in range(2)]))
+    assert scores.own.tolist() == [1.0] * 8
+    assert scores.foreign.tolist() == [0.0] * 8
+
+
+def test_the_keywords_of_a_plain_format_are_no_answer() -> None:
+    """As TRL's own think_format_reward: its ``**kwargs`` are unread."""
+
+    def form(completions: list[str], **kwargs: object) -> list[float]:
+        return [1.0] * len(completions)
+
+    def one_form(completion: str, **kwargs: object) -> float:
+        return 1.0
+
+    for function in (form, one_form):
+        assert not PermutedGolds(rk.from_trl(function, pure=True)).possible
 
 
 @pytest.mark.parametrize("reward", [rk.tags("answer"), rk.json_valid()], ids=["tags", "json"])

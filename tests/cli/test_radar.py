@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,10 +66,46 @@ def test_json_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_reward_scores_a_sample_again(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["radar", "runs/unwatched", "--reward", "radar_rewards.py:anywhere", "--json", "--above", "0.8"]) == 1
+    options = ["--reward", "radar_rewards.py:anywhere", "--trust", "--json", "--above", "0.8"]
+    assert main(["radar", "runs/unwatched", *options]) == 1
     printed = capfd.readouterr()
     assert "foreign" in [alert["kind"] for alert in json.loads(printed.out)["alerts"]]
     assert "imported" not in printed.out
+
+
+PURE = """
+import rewardkit as rk
+
+@rk.reward(pure=True)
+def anywhere(completion: str, answer: str) -> float:
+    return float(answer in completion.split())
+"""
+
+
+def test_a_pure_reward_is_called_without_a_question(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("pure_rewards.py").write_text(PURE, encoding="utf-8")
+    assert main(["radar", "runs/unwatched", "--reward", "pure_rewards.py:anywhere", "--above", "0.8"]) == 1
+
+
+def test_without_a_terminal_the_error_says_what_would_be_called(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["radar", "runs/unwatched", "--reward", "radar_rewards.py:anywhere"]) == 2
+    error = capsys.readouterr().err
+    assert all(words in error for words in ("--trust", "anywhere (", "radar_rewards.py:9", "960", "3,840"))
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 1), ("n\n", 2), ("\n", 2)])
+def test_a_person_at_a_terminal_is_asked(answer: str, code: int) -> None:
+    person, terminal = os.openpty()
+    os.write(person, answer.encode())
+    with (
+        os.fdopen(person, "rb"),
+        os.fdopen(os.dup(terminal)) as stdin,
+        os.fdopen(terminal, "w") as stderr,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(sys, "stdin", stdin)
+        patch.setattr(sys, "stderr", stderr)
+        assert main(["radar", "runs/unwatched", "--reward", "radar_rewards.py:anywhere", "--above", "0.8"]) == code
 
 
 def test_a_model_judges_the_alerts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,7 +128,7 @@ def test_the_key_is_read_from_the_variable_that_is_named(monkeypatch: pytest.Mon
 
 
 def test_a_judge_of_your_own_comes_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--reward", "radar_rewards.py:anywhere", "--judge", "radar_rewards.py:lists", "--json"]
+    options = ["--reward", "radar_rewards.py:anywhere", "--trust", "--judge", "radar_rewards.py:lists", "--json"]
     assert main(["radar", "runs/unwatched", *options]) == 0
     opinions = [alert["second_opinion"] for alert in json.loads(capsys.readouterr().out)["alerts"]]
     assert opinions
@@ -110,7 +148,8 @@ def test_a_short_run_is_an_error_after_what_was_found(capsys: pytest.CaptureFixt
         (["runs/none"], "not a recorded run"),
         (["runs"], "gamed"),
         (["runs/gamed", "--reward", "radar_rewards.py:nothing"], "nothing"),
-        (["runs/gamed", "--reward", "radar_rewards.py:anywhere"], "answer"),
+        (["runs/gamed", "--reward", "radar_rewards.py:anywhere"], "--trust"),
+        (["runs/gamed", "--reward", "radar_rewards.py:anywhere", "--trust"], "answer"),
         (["runs/gamed", "--base-url", "http://localhost"], "--judge"),
         (["runs/gamed", "--judge", "m", "--base-url", "localhost"], "base_url"),
         (["runs/gamed", "--judge", "radar_rewards.py:lists", "--task", "x"], "--task"),

@@ -23,6 +23,7 @@ PROJECTS = sorted(path.parent.name for path in COOKBOOK.glob("*/test_reward.py")
 GENERATORS = [
     ("countdown", "tasks.py", 500),
     ("drawers", "environment.py", 400),
+    ("instructions", "prompts.py", 240),
     ("json_extraction", "bookings.py", 300),
 ]
 
@@ -30,7 +31,7 @@ each_run = pytest.mark.parametrize("run", RUNS, ids=lambda path: path.parent.nam
 
 
 def test_there_are_some() -> None:
-    assert PROJECTS == ["countdown", "drawers", "gsm8k", "json_extraction", "reasoning_gym"]
+    assert PROJECTS == ["countdown", "drawers", "gsm8k", "instructions", "json_extraction", "reasoning_gym"]
     assert [run.parent.name for run in RUNS] == sorted([*PROJECTS, "live_update", "multi_gpu"])
 
 

@@ -20,7 +20,7 @@ ALWAYS = 1e9
 """A share of the time that suffices for a look at each batch."""
 
 
-@rk.reward
+@rk.reward(pure=True)
 def anywhere(completion: str, answer: str) -> float:
     return float(answer in completion.split())
 
@@ -66,7 +66,7 @@ def test_hedging_that_spreads_is_found_and_a_policy_that_does_not_hedge_is_not()
     assert honest.strength == 0.0
 
 
-@rk.reward
+@rk.reward(pure=True)
 def any_item(completion: str, answer: str) -> float:
     """A precision: one sure item of the answer earns as much as all."""
     said = completion.split()
@@ -146,7 +146,7 @@ def test_a_failure_switches_it_off_and_is_logged_once(caplog: pytest.LogCaptureF
 
 
 def test_random_numbers_and_output_of_a_reward_do_not_reach_the_training(capsys: pytest.CaptureFixture[str]) -> None:
-    @rk.reward
+    @rk.reward(pure=True)
     def noisy(completion: str, answer: str) -> float:
         print("hello")
         return float(answer in completion) + 0.0 * (random.random() + np.random.random())

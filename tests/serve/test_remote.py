@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.analyze.permuted_golds import PermutedGolds
 from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.online.faults import fault_counts
 from rewardkit.serve.remote import Server, rows_scored
@@ -122,7 +123,9 @@ def test_a_row_that_cannot_be_sent_costs_no_other_row_its_score() -> None:
 
 @pytest.mark.slow
 def test_a_slow_row_costs_no_other_row_its_score(server: Served) -> None:
-    table = rk.score(rk.remote(server.url, deadline=8), ["42", "sleep 60", "41"], answer=["42"] * 3)
+    remote = rk.remote(server.url, deadline=8)
+    assert PermutedGolds(rk.exact("answer") + remote, rescore=True).left_out == ("remote",)  # never called again
+    table = rk.score(remote, ["42", "sleep 60", "41"], answer=["42"] * 3)
     assert np.isnan(table.total).tolist() == [False, True, False]
     assert "no score within the deadline" in table.faults[0].reason
 

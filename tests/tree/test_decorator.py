@@ -69,6 +69,7 @@ def test_a_frozen_callable_object_becomes_a_reward() -> None:
     ("options", "message"),
     [
         ({"scope": "groups"}, "scope"),
+        ({"pure": True, "deterministic": False}, "pure=True contradicts deterministic=False"),
         ({"bounds": (1, 0)}, "bounds"),
         ({"bounds": (0, 0)}, "bounds"),
         ({"bounds": (math.nan, 1)}, "bounds"),

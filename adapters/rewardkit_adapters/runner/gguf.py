@@ -10,6 +10,8 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -59,11 +61,11 @@ def converted(file: Path, package: str | None, console: Console | None) -> Path:
         return folder
     if find_spec("gguf") is None:
         raise MissingExtraError(f"{file.name} is read with gguf, which is not installed: pip install gguf")
+    with _explain_errors(file):
+        facts = ", ".join([f"{file.stat().st_size / 1e6:,.0f} MB", *_quantization_and_license(file, package)])
     if console is not None:
-        size = f"{file.stat().st_size / 1e6:,.0f} MB"
         console.print(
-            f"Converting {file.name} ({size}{_quantization_and_license(file, package)}) to bfloat16, which is done "
-            "once and takes half a minute or more",
+            f"Converting {file.name} ({facts}) to bfloat16, which is done once and takes half a minute or more",
             soft_wrap=True,
             markup=False,
             highlight=False,
@@ -118,12 +120,9 @@ def _convert(file: Path, folder: Path) -> int:
     options: dict[str, Any] = {"dtype": torch.bfloat16}
     if hasattr(transformers, "GgufConfig"):  # older versions never keep the weights quantized
         options["quantization_config"] = transformers.GgufConfig(dequantize=True)
-    try:
-        with quiet():
-            model = AutoModelForCausalLM.from_pretrained(**source, **options)
-            tokenizer = AutoTokenizer.from_pretrained(**source)
-    except Exception as error:  # the reader raises many types for a damaged file or an unsupported architecture
-        raise ConfigError(f"cannot read the model in {file}: {str(error)[:300] or type(error).__name__}") from error
+    with quiet(), _explain_errors(file):
+        model = AutoModelForCausalLM.from_pretrained(**source, **options)
+        tokenizer = AutoTokenizer.from_pretrained(**source)
     # transformers refuses to save a model that was loaded from a quantized file, even though its weights no longer are.
     model.hf_quantizer, model.is_quantized = None, False
     if hasattr(model.config, "quantization_config"):
@@ -136,8 +135,16 @@ def _convert(file: Path, folder: Path) -> int:
     return int(model.num_parameters())
 
 
-def _quantization_and_license(file: Path, package: str | None) -> str:
-    """Return ``", Q4_1, license apache-2.0"``, as far as the file or its package says so."""
+@contextmanager
+def _explain_errors(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # many types are raised for a damaged file or an unsupported architecture
+        raise ConfigError(f"cannot read the model in {file}: {str(error)[:300] or type(error).__name__}") from error
+
+
+def _quantization_and_license(file: Path, package: str | None) -> list[str]:
+    """Return ``["Q4_1", "license apache-2.0"]``, as far as the file or its package says so."""
     import gguf
 
     fields = gguf.GGUFReader(file).fields
@@ -149,6 +156,6 @@ def _quantization_and_license(file: Path, package: str | None) -> str:
     license_name = field.contents() if field is not None else None
     if license_name is None and package is not None:
         metadata = distribution(package).metadata
-        license_name = metadata.get("License-Expression") or metadata.get("License")
+        license_name = next((metadata[key] for key in ("License-Expression", "License") if key in metadata), None)
     parts.append(f"license {license_name}" if license_name else "license not stated")
-    return "".join(f", {part}" for part in parts)
+    return parts

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.analyze.permuted_golds import PermutedGolds
 from rewardkit.batch.table_text import visible
 from rewardkit.errors import (
     BindingError,
@@ -225,6 +226,9 @@ class Attempt:
         if faults and trainer.is_world_process_zero():
             notice = f"Training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
             self._console.print(f"{notice} were scored: {faults}", style="yellow", markup=False, soft_wrap=True)
+        remark = PermutedGolds(functions.reward).remark
+        if remark and trainer.is_world_process_zero():
+            self._console.print(remark, markup=False, soft_wrap=True)
         return True
 
     def _trainer(self) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, final
 
 from rewardkit.analyze import signal
 from rewardkit.analyze.permuted_golds import ForeignScores
@@ -20,7 +20,7 @@ from rewardkit.errors import BindingError, RewardKitError, RunStopped, warn
 from rewardkit.online.batch_cache import BatchCache, Table
 from rewardkit.online.breaker import Breaker, Limits, WrongColumns
 from rewardkit.online.faults import FaultReport, unparsable_golds
-from rewardkit.online.radar import Radar
+from rewardkit.online.radar import OFF, ON, Radar
 from rewardkit.online.trainers import nan_to_none, progress_of
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import weight_now
@@ -215,6 +215,7 @@ class Updates(Protocol):
         """Reject all requests, because this process scores for a trainer in another process."""
 
 
+RadarOption = bool | Literal["rescore"]
 MakeUpdates = Callable[[str, RewardColumns], Updates]
 """A picklable function that creates a run's updates from the run's local folder and the script's layout."""
 
@@ -230,7 +231,7 @@ class Options:
         record: the folder for the record, or None for no record.
         make_updates: a function that creates the run's `Updates`, or None for no updates.
         episodes: the settings for reading completions.
-        radar: whether to look for signs of reward hacking.
+        radar: whether to look for signs of reward hacking, and whether to call all of the user's functions for it.
     """
 
     limits: Limits
@@ -238,7 +239,11 @@ class Options:
     record: str | os.PathLike[str] | None = None
     make_updates: MakeUpdates | None = None
     episodes: Episodes = PLAIN
-    radar: bool = True
+    radar: RadarOption = True
+
+    def radar_of(self, reward: Reward) -> Radar | None:
+        """Return a new radar for `reward`, or None if the radar is disabled."""
+        return Radar(reward, rescore=self.radar == "rescore") if self.radar else None
 
 
 class Session:
@@ -251,25 +256,21 @@ class Session:
         radar: the detector for signs of reward hacking, or None if it is disabled.
     """
 
-    def __init__(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
+    def __init__(self, limits: Limits, scorer: Scorer, radar: Radar | None = None) -> None:
         self.strict = True
         self.followed = False
         self.warned_of_tokens = False
         self.shares = OutcomeShares()
         self.trajectories = TrajectoryReport()
         self.columns, self.held_out = WrongColumns(scorer), WrongColumns(scorer)  # training, evaluation
-        self.reset(limits, scorer, watched)
+        self.reset(limits, scorer, radar)
 
-    def reset(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
-        """Restart with another version of the reward, whose components have not scored any rows yet.
-
-        Args:
-            watched: the reward for the radar, or None for no radar.
-        """
+    def reset(self, limits: Limits, scorer: Scorer, radar: Radar | None = None) -> None:
+        """Restart with another version of the reward, whose components have not scored any rows yet."""
         self.breaker = Breaker(limits)
         self.columns.follow(scorer)
         self.stages = StageReport(scorer)
-        self.radar = None if watched is None else Radar(watched)
+        self.radar = radar
 
 
 class Evaluator:
@@ -301,9 +302,10 @@ class Evaluator:
         self.tables: BatchCache[TrainerCall] = BatchCache(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
         self._warned = False
+        self._radar_remark = ""
         self._elsewhere = elsewhere  # True in a process other than the one in which it was created
         # The session of calls without a trainer: calls by hand, or in the scoring process of an asynchronous trainer.
-        self._alone = Session(options.limits, self.scorer, self.reward if options.radar and elsewhere else None)
+        self._alone = Session(options.limits, self.scorer, options.radar_of(self.reward) if elsewhere else None)
         self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
@@ -323,9 +325,11 @@ class Evaluator:
         self.tables = BatchCache(readers=len(layout.names))
         session = self.session(trainer)
         if session is not None:
-            session.reset(self.options.limits, self.scorer, None if session.radar is None else self.reward)
+            radar = None if session.radar is None else self.options.radar_of(self.reward)
+            session.reset(self.options.limits, self.scorer, radar)
         if self.recording is not None:
             self.recording.use(self.reward)
+            self._record_radar(trainer, session)
 
     def session(self, trainer: Trainer) -> Session | None:
         """Return a trainer's session, or None before the trainer's first batch."""
@@ -422,12 +426,22 @@ class Evaluator:
         if session is None:
             check_trainer(trainer, self.layout)
             warn_of_rollouts(trainer, self.reward, self.options.episodes)
-            watched = self.reward if self.options.radar else None
-            session = self._sessions[trainer.instance] = Session(self.options.limits, self.scorer, watched)
+            radar = self.options.radar_of(self.reward)
+            session = self._sessions[trainer.instance] = Session(self.options.limits, self.scorer, radar)
+            self._record_radar(trainer, session)
             session.followed = self.recording is not None
             if session.followed:
                 self._add_callback(trainer)
         return session
+
+    def _record_radar(self, trainer: Trainer, session: Session | None) -> None:
+        """Record which components the radar does not score again, and why, if there are any or were any before."""
+        if self.recording is None or session is None or not trainer.is_main:
+            return
+        remark = OFF if session.radar is None else session.radar.remark
+        if remark or self._radar_remark:
+            self.recording.say(remark or ON, "info" if remark else "debug", "radar")
+        self._radar_remark = remark
 
     def _add_callback(self, trainer: Trainer) -> None:
         """Add a callback that records the trainer's log and the end of training, unless the trainer already has one."""

@@ -15,7 +15,7 @@ from rewardkit.online.trainers import nan_to_none
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.trl.calls import Episodes, TrainerCall
 from rewardkit_adapters.trl.checks import clash
-from rewardkit_adapters.trl.evaluator import Evaluator, Options
+from rewardkit_adapters.trl.evaluator import Evaluator, Options, RadarOption
 from rewardkit_adapters.trl.layout import Columns, layout_of
 from rewardkit_adapters.trl.trainer import Trainer
 
@@ -178,7 +178,7 @@ def to_trl(
     updates: bool = True,
     transcripts: str | None = None,
     is_error: IsError | None = None,
-    radar: bool = True,
+    radar: RadarOption = True,
 ) -> RewardFunctions:
     """Return a list of reward functions for TRL's GRPOTrainer.
 
@@ -209,9 +209,10 @@ def to_trl(
             or the error message. By default, a result is an error if it is an object whose only key is ``error``, which
             is TRL's format.
         radar: whether to look for signs of reward hacking, using at most 1% of the training time. For this purpose,
-            some completions are scored again with the gold answers for other prompts. The radar never calls judges,
-            tested programs, functions that wait, or functions that were not written for rewardkit. It logs
-            ``radar/foreign`` and ``radar/strength``, and does not affect training.
+            ready rewards and functions with ``pure=True`` score some completions again with the gold answers for other
+            prompts. ``"rescore"`` also calls the functions that do not declare ``pure=True``. The radar never calls
+            judges, reward models, tested programs, or functions that wait, are not deterministic, or read the training
+            progress. It logs ``radar/foreign`` and ``radar/strength``, and does not affect training.
 
     Returns:
         A list of uniquely named, picklable functions, with ``.reward_weights`` and ``.callback()``. The functions share
@@ -229,6 +230,8 @@ def to_trl(
         raise RewardDefinitionError(
             f"to_trl: is_error= must be a function that accepts a result's text, got {shorten(is_error)}"
         )
+    if radar not in (True, False, "rescore"):
+        raise RewardDefinitionError(f'to_trl: radar= must be True, False, or "rescore", got {shorten(radar)}')
     make_updates = None
     if updates and record is not None:
         from rewardkit_adapters.live.updates import Updates

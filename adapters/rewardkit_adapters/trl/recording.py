@@ -83,10 +83,10 @@ class Recording:
             self._scorer = Scorer(reward)
             self.__dict__.pop("_version", None)
 
-    def say(self, message: str, level: str = "info") -> None:
+    def say(self, message: str, level: str = "info", kind: str = "log") -> None:
         """Add a log line, which is written with the next batch."""
         with self._lock:
-            self._lines.append(Line(message, "log", level, time=time.time()))
+            self._lines.append(Line(message, kind, level, time=time.time()))
 
     def add(self, prepared: Prepared, scored: Scored, measured: Mapping[str, float]) -> None:
         """Record a batch from this process.

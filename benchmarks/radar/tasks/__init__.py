@@ -13,6 +13,7 @@ from benchmarks.radar.tasks.documents import EXTRACT, ORDERS
 from benchmarks.radar.tasks.judged import NOTES, REVIEWS
 from benchmarks.radar.tasks.lists import EVENS, REVERSED
 from benchmarks.radar.tasks.pipelines import PIPELINES
+from benchmarks.radar.tasks.pretrained import ADVICE, KEYWORDS, SENTENCE
 from benchmarks.radar.tasks.programs import PROGRAMS
 from benchmarks.radar.tasks.relevance import RELEVANCE
 from benchmarks.radar.tasks.replies import REPLIES
@@ -44,6 +45,9 @@ TASKS: dict[str, Task] = {
         COUNTDOWN,
         REPLIES,
         CAPTIONS,
+        KEYWORDS,
+        SENTENCE,
+        ADVICE,
     )
 }
 UNSEEN = ("bookings", "change", "relevance", "pipelines", "directory", "digits", "countdown", "replies", "captions")

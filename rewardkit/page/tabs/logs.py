@@ -288,7 +288,7 @@ def _number(value: float) -> str | None:
 
 
 _TONES = {"error": "bad", "warning": "warn"}
-_KINDS = ("print", "log", "warning", "fault", "slow")
+_KINDS = ("print", "log", "warning", "fault", "slow", "radar")
 _LEVELS = ("debug", "info", "warning", "error")
 _NO_MATCH = "No line matches. Search for fewer words, or show all components, levels, and kinds."
 _LINE_COLUMNS = [

@@ -137,6 +137,8 @@ class Suspicious(Tab):
                     "Nothing in the scores or completions looks unusual so far. This is not proof that "
                     "the run is healthy.",
                 )
+            if self.search.remark:
+                ui.text(self.search.remark, "notice soft", "div")
             if scores is None:
                 return
             strong = [alert for alert in alerts if alert.strength >= _STRONG]

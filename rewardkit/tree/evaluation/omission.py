@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from rewardkit.tree.algebra import changed
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import primitive
-from rewardkit.tree.reward import Reward
+from rewardkit.tree.reward import Reward, walk
 
 EXPENSIVE = "expensive"
 """The name that stands for all components declared expensive: judges, reward models, and code."""
@@ -47,6 +48,18 @@ def omitted(reward: Reward, is_omitted: Callable[[str, Reward], bool]) -> tuple[
     removed = {node: name for name, node in Scorer(reward).names.components if is_omitted(name, node)}
     left: Reward = changed(reward, lambda node: _absent(node, removed[node]) if node in removed else node)
     return left, tuple(removed.values())
+
+
+def excluded(reward: Reward, parts: Collection[Reward]) -> Reward:
+    """Return `reward` with the given parts of its tree abstaining."""
+    # The largest part comes first, because a part is no longer recognized after one of its own parts was replaced.
+    for number, part in enumerate(sorted(parts, key=lambda part: -sum(1 for _ in walk(part))), 1):
+        reward = changed(reward, partial(_with_absent, part, _absent(part, f"excluded {number}")))
+    return reward
+
+
+def _with_absent(part: Reward, absent: Reward, node: Reward) -> Reward:
+    return absent if node == part else node
 
 
 def counted_nodes(reward: Reward) -> Iterator[Reward]:

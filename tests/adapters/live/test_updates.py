@@ -70,7 +70,7 @@ def same(first: list[Any], second: list[Any]) -> bool:
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_the_components_change_while_it_trains(tmp_path: Path, columns: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(radar, "SHARE", 1e9)  # it looks at each batch
-    functions = rk.to_trl(early + 0.5 * echo, outputs=columns, record=tmp_path / "run")
+    functions = rk.to_trl(early + 0.5 * echo, outputs=columns, record=tmp_path / "run", radar="rescore")
     given = {"reward_weights": functions.reward_weights} if columns == "components" else {}
     trainer = train(tmp_path, functions, {2: asked(tmp_path, "others", OTHERS)}, max_steps=4, **given)
     assert trainer.reward_funcs is functions
@@ -166,7 +166,7 @@ def test_numbers_change_and_rollbacks_lead_back_step_by_step(
         7: lambda: rk.update_config(run, rollback=True),
         8: lambda: rk.update_config(run, rollback=3),
     }
-    functions = rk.to_trl(early + 0.5 * echo, record=run)
+    functions = rk.to_trl(early + 0.5 * echo, record=run, radar="rescore")
     with caplog.at_level(logging.INFO, logger="rewardkit"):
         trainer = train(tmp_path, functions, plan, max_steps=10)
     assert "reward version 4 is active from step 5: rollback to version 2" in caplog.text

@@ -60,6 +60,7 @@ def test_a_run_leaves_everything_in_its_folder(tmp_path: Path) -> None:
 
     for shown in ("letters, named", "20 rows, 4 held out", "4/4", "change", "rewardkit view"):
         assert shown in printed
+    assert "does not score named again" in printed
 
     # What it ran with is complete and says where it ran.
     again = read(out / "run.yaml")

@@ -16,7 +16,8 @@ import rewardkit as rk
 pytest.importorskip("trl")
 pytest.importorskip("duckdb")
 from rewardkit.online import radar
-from rewardkit.page.alerts import alerts_of, read_evidence
+from rewardkit.page.alert_report import alert_report
+from rewardkit.page.alerts import Search, alerts_of, read_evidence, watched_run
 from rewardkit_adapters.trl.guards import GuardCallback, GuardConfig
 from rewardkit_adapters.trl.trainer import Trainer
 from tests.adapters.trl import tiny
@@ -27,13 +28,13 @@ STEPS = 40
 _EOS = 1
 
 
-@rk.reward
+@rk.reward(pure=True)
 def anywhere(completion: str, answer: str) -> float:
     """Pays for any of many answers, if one of them is right."""
     return float(answer in completion.split())
 
 
-@rk.reward
+@rk.reward(pure=True)
 def drawn(completion: str, answer: str) -> float:
     """Draws from the generators of the training, without saying so."""
     import torch
@@ -151,6 +152,70 @@ def test_a_guard_without_a_radar_is_refused(tmp_path: Path, caplog: pytest.LogCa
     guard = GuardCallback([GuardConfig(watch="radar", above=0.8)], functions)
     with caplog.at_level(logging.WARNING), pytest.raises(rk.RewardDefinitionError, match="radar=True"):
         tiny.trainer(tmp_path, functions, callbacks=[guard]).train()
+
+
+rows_scored: list[str] = []
+
+
+@rk.reward(scope="batch")
+def counted(completion: list[str], answer: list[str]) -> list[float]:
+    return plain(completion, answer)
+
+
+@rk.reward(scope="batch", pure=True)
+def counted_pure(completion: list[str], answer: list[str]) -> list[float]:
+    return plain(completion, answer)
+
+
+def plain(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    rows_scored.extend(completions)
+    return [float(gold in text.split()) for text, gold in zip(completions, answer, strict=True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reward", "option", "again"),
+    [
+        (counted, True, False),
+        (plain, True, False),
+        (counted, False, False),
+        (counted_pure, False, False),
+        (counted_pure, True, True),
+        (rk.from_trl(plain, pure=True), True, True),
+        (counted, "rescore", True),
+        (plain, "rescore", True),
+    ],
+)
+def test_a_function_is_called_once_per_row_unless_it_is_declared_pure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reward: Any, option: Any, again: bool
+) -> None:
+    monkeypatch.setattr(radar, "SHARE", 1e9)
+    rows_scored.clear()
+    functions = rk.to_trl(reward, radar=option, record=tmp_path / "run")
+    tiny.trainer(tmp_path, functions, max_steps=2, given={"train_dataset": dataset()}).train()
+    functions.flush()
+    rows = rk.open_run(tmp_path / "run").sql("select completion from completions").fetchall()
+    assert len(rows) == 16
+    if again:
+        assert len(rows_scored) == 3 * len(rows)  # with its own and another gold answer
+    else:
+        assert sorted(rows_scored) == sorted(text for (text,) in rows)
+    remark = alert_report(tmp_path / "run").remark
+    search = Search()  # of the page
+    search.run(watched_run(tmp_path / "run"))
+    assert search.remark in ("", remark)
+    if option is False:
+        assert "radar=False" in remark
+    elif again:
+        assert remark == search.remark == ""
+    else:
+        assert search.remark == remark
+        assert all(words in remark for words in (functions.reward.name, "pure=True", 'radar="rescore"'))
+
+
+def test_another_option_is_refused() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="rescore"):
+        rk.to_trl(anywhere, radar="always")  # type: ignore[arg-type]
 
 
 def test_another_reward_has_another_radar() -> None:

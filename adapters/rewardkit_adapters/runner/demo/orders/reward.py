@@ -19,7 +19,7 @@ class Order(BaseModel):
     color: str
 
 
-@rk.reward
+@rk.reward(pure=True)
 def exact(completion: str, order: Order) -> float:
     """Return 1.0 if the whole order is correct, else 0.0. `order` is a dataset column, read as an ``Order``."""
     try:
