@@ -50,9 +50,15 @@ UNTRAINED: Mapping[str, str] = {
 
 
 def prompts(count: int, *, held_out: bool = False, seed: int = 0) -> list[dict[str, Any]]:
-    """Generate prompts with one or two instructions each."""
+    """Generate different prompts with one or two instructions each; there are about 1,500 training prompts."""
     chance = random.Random(f"{seed} {'held_out' if held_out else 'train'}")
-    return [_prompt(chance, held_out, position) for position in range(count)]
+    unique: dict[str, dict[str, Any]] = {}
+    for _ in range(100 * count):
+        prompt = _prompt(chance, held_out, len(unique))
+        unique.setdefault(prompt["request"], prompt)
+        if len(unique) == count:
+            return list(unique.values())
+    raise ValueError(f"there are not {count:,} different prompts: only {len(unique):,}")
 
 
 def _prompt(chance: random.Random, held_out: bool, position: int) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from rewardkit.batch.column import Floats, Numbers
 from rewardkit.batch.table import ScoreTable
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.conversion import RewardLike
-from rewardkit.tree.evaluation.omission import counted_nodes, excluded
+from rewardkit.tree.evaluation.omission import excluded
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH
-from rewardkit.tree.reward import Reward, walk
+from rewardkit.tree.reward import Reward, counted_nodes, walk
 
 PROMPT, EXAMPLE = "prompt", "example"
 OPT_IN = (

@@ -17,11 +17,11 @@ from typing import Any
 
 from rewardkit.errors import shorten, shorten_line
 from rewardkit.record.records import ComponentDescription, Version
-from rewardkit.tree.evaluation.omission import binding_of, counted_nodes
+from rewardkit.tree.evaluation.omission import binding_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.fingerprints import NO_SOURCE
 from rewardkit.tree.loading import is_installed
-from rewardkit.tree.reward import Reward
+from rewardkit.tree.reward import Reward, counted_nodes
 from rewardkit.workers.pickled_by_value import with_function
 
 # The code of a reward for the record: the pickled reward, and the source of the functions and classes that it uses.

@@ -456,6 +456,15 @@ def leaves(reward: Reward) -> Iterator[Reward]:
         yield from leaves(child)
 
 
+def counted_nodes(reward: Reward) -> Iterator[Reward]:
+    """Yield all nodes that affect the total, skipping nodes that are only monitored."""
+    facts = reward.facts
+    if facts.addends != ():  # a monitor has no addends
+        yield reward
+        for child in (*facts.children, *(facts.addends or ())):
+            yield from counted_nodes(child)
+
+
 def child_rows(reward: Reward, batch: Batch, rows: Rows) -> list[Rows]:
     """Return the rows (n,) to which each child of `reward` applies: all of `rows`, unless `reward` is a route."""
     if reward.facts.choose is None:

@@ -6,7 +6,7 @@ The judge abstains on every completion, so sums skip it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -60,15 +60,6 @@ def excluded(reward: Reward, parts: Collection[Reward]) -> Reward:
 
 def _with_absent(part: Reward, absent: Reward, node: Reward) -> Reward:
     return absent if node == part else node
-
-
-def counted_nodes(reward: Reward) -> Iterator[Reward]:
-    """Yield all nodes that affect the total, skipping nodes that are only monitored."""
-    facts = reward.facts
-    if facts.addends != ():  # a monitor has no addends
-        yield reward
-        for child in (*facts.children, *(facts.addends or ())):
-            yield from counted_nodes(child)
 
 
 def _is_costly(reward: Reward) -> bool:

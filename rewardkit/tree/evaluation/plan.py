@@ -14,7 +14,7 @@ from rewardkit.text.thinking import Marks
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.names import Names
 from rewardkit.tree.parameters import Scope, check
-from rewardkit.tree.reward import Reward, Tunable, leaves, walk
+from rewardkit.tree.reward import Reward, Tunable, counted_nodes, leaves, walk
 
 # Late changes: schedules and stages whose first change comes after the last training step, so it never happens.
 
@@ -151,9 +151,10 @@ class Plan:
                 "which cancels it. Schedule a part of the reward instead"
             )
         scored_leaves = {leaf for _, node in self.names.terms for leaf in leaves(node)}
+        counted = set(counted_nodes(self.root))
         for node in self.nodes:
             condition = node.facts.condition
-            if condition is not None and not scored_leaves & set(leaves(condition)):
+            if condition is not None and node in counted and not scored_leaves & set(leaves(condition)):
                 yield (
                     f"gate {node.name!r}: its condition {condition.name or condition!r} is not rewarded "
                     "itself, so the model learns nothing until a completion passes by chance. Add the "

@@ -24,6 +24,7 @@ def test_traps_name_a_useless_schedule_an_unpaid_condition_and_a_paid_failure() 
     assert "is not rewarded itself" in Scorer(rk.gate(A, B)).traps()[0]
     assert "failing may score higher than passing" in Scorer(0.1 * A + rk.gate(A, B, otherwise=0.5)).traps()[0]
     assert Scorer(0.1 * A + rk.gate(A, B)).traps() == []
+    assert Scorer(B + rk.monitor(rk.gate(A, B))).traps() == []
 
 
 def test_other_values_are_refused() -> None:
