@@ -249,3 +249,7 @@ def test_a_reward_that_reads_nothing_else_has_no_foreign_scores(reward: rk.Rewar
     golds = PermutedGolds(reward)
     assert not golds.possible
     assert np.isnan(golds.scores(batch(["7"] * 8)).foreign).all()
+
+
+def test_a_declaration_is_in_the_expression() -> None:
+    assert repr(rk.from_trl(plain, pure=True)) == "from_trl(plain, pure=True)"
