@@ -80,7 +80,8 @@ def from_trl(
         )
     label = checked_name(name if name is not None else name_of(function))
     seconds = checked_timeout(label, timeout)
-    options = ("" if name is None else f", name={name!r}") + ("" if seconds is None else f", timeout={seconds:g}")
+    options = "" if name is None else f", name={name!r}"
+    options += (", pure=True" if pure else "") + ("" if seconds is None else f", timeout={seconds:g}")
     expression = f"from_trl({_shown(function)}{options})"
     single = takes_one_completion(function)
     if single:

@@ -210,6 +210,14 @@ def test_only_the_terms_without_such_functions_are_scored_again(reward: rk.Rewar
     assert together.remark
 
 
+@pytest.mark.parametrize("part", [undeclared, rk.product(EXACT, undeclared)], ids=["alone", "in a product"])
+def test_a_schedule_may_follow_a_function_that_is_left_out(part: rk.Reward) -> None:
+    reward = part + rk.schedules.when_reached("undeclared", level=0.5) * anywhere
+    scores = PermutedGolds(reward).scores(batch([gold for gold in GOLDS for _ in range(2)]))
+    assert scores.own.tolist() == [1.0] * 8
+    assert scores.foreign.tolist() == [0.0] * 8
+
+
 def test_a_route_is_scored_again_in_its_other_branches() -> None:
     routed = rk.route({"math": anywhere, "code": undeclared}, by="task")
     calls.clear()
@@ -249,3 +257,7 @@ def test_a_reward_that_reads_nothing_else_has_no_foreign_scores(reward: rk.Rewar
     golds = PermutedGolds(reward)
     assert not golds.possible
     assert np.isnan(golds.scores(batch(["7"] * 8)).foreign).all()
+
+
+def test_a_declaration_is_in_the_expression() -> None:
+    assert repr(rk.from_trl(plain, pure=True)) == "from_trl(plain, pure=True)"

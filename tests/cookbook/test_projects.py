@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from rewardkit.analyze.permuted_golds import PermutedGolds
 from rewardkit_adapters.runner.config_file import read
 from rewardkit_adapters.runner.data import training_and_held_out
 from rewardkit_adapters.runner.preflight import Preflight, preflight
-from rewardkit_adapters.runner.rewards import reward_of
+from rewardkit_adapters.runner.rewards import reward_of, trained
 
 COOKBOOK = Path(__file__).parents[2] / "cookbook"
 DATA = Path(os.environ.get("REWARDKIT_DATA", COOKBOOK.parents[1] / "shared" / "data")) / "gsm8k"
@@ -88,6 +89,14 @@ def preflight_of(run: Path, *sets: str) -> Preflight:
 def test_the_preflight_finds_nothing_to_blame(project: str, tmp_path: Path) -> None:
     found = preflight_of(COOKBOOK / project / "run.yaml", "model=tiny", "lora=null", f"output={tmp_path / 'run'}")
     assert [(finding.kind, finding.what) for finding in found.findings if finding.kind != "fact"] == []
+
+
+@each_run
+def test_the_radar_may_call_all_functions_of_a_project(run: Path) -> None:
+    if run.parent.name == "reasoning_gym":
+        pytest.importorskip("reasoning_gym")
+    config = read(run, [])
+    assert PermutedGolds(trained(config, reward_of(config))).remark == ""
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no GSM8K data in {DATA}; set REWARDKIT_DATA")

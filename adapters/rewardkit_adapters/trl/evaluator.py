@@ -306,6 +306,8 @@ class Evaluator:
         self._elsewhere = elsewhere  # True in a process other than the one in which it was created
         # The session of calls without a trainer: calls by hand, or in the scoring process of an asynchronous trainer.
         self._alone = Session(options.limits, self.scorer, options.radar_of(self.reward) if elsewhere else None)
+        if elsewhere:
+            self._record_radar(self._alone)
         self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
@@ -329,7 +331,8 @@ class Evaluator:
             session.reset(self.options.limits, self.scorer, radar)
         if self.recording is not None:
             self.recording.use(self.reward)
-            self._record_radar(trainer, session)
+            if trainer.is_main:
+                self._record_radar(session)
 
     def session(self, trainer: Trainer) -> Session | None:
         """Return a trainer's session, or None before the trainer's first batch."""
@@ -428,15 +431,16 @@ class Evaluator:
             warn_of_rollouts(trainer, self.reward, self.options.episodes)
             radar = self.options.radar_of(self.reward)
             session = self._sessions[trainer.instance] = Session(self.options.limits, self.scorer, radar)
-            self._record_radar(trainer, session)
+            if trainer.is_main:
+                self._record_radar(session)
             session.followed = self.recording is not None
             if session.followed:
                 self._add_callback(trainer)
         return session
 
-    def _record_radar(self, trainer: Trainer, session: Session | None) -> None:
+    def _record_radar(self, session: Session | None) -> None:
         """Record which components the radar does not score again, and why, if there are any or were any before."""
-        if self.recording is None or session is None or not trainer.is_main:
+        if self.recording is None or session is None:
             return
         remark = OFF if session.radar is None else session.radar.remark
         if remark or self._radar_remark:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
-from rewardkit.tree.algebra import changed
+from rewardkit.tree.algebra import changed, weighted_sum_of
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import primitive
+from rewardkit.tree.names import Names
 from rewardkit.tree.reward import Reward, walk
 
 EXPENSIVE = "expensive"
@@ -51,11 +52,15 @@ def omitted(reward: Reward, is_omitted: Callable[[str, Reward], bool]) -> tuple[
 
 
 def excluded(reward: Reward, parts: Collection[Reward]) -> Reward:
-    """Return `reward` with the given parts of its tree abstaining."""
+    """Return `reward` with the given parts of its tree abstaining, together with the components inside them."""
+    left = reward
     # The largest part comes first, because a part is no longer recognized after one of its own parts was replaced.
     for number, part in enumerate(sorted(parts, key=lambda part: -sum(1 for _ in walk(part))), 1):
-        reward = changed(reward, partial(_with_absent, part, _absent(part, f"excluded {number}")))
-    return reward
+        left = changed(left, partial(_with_absent, part, _absent(part, f"excluded {number}")))
+    # A schedule may follow a component inside a part by its name, so the component must still exist.
+    names = {name for name, _ in Names.of(left).components}
+    lost = [_absent(node, name) for name, node in Names.of(reward).components if name not in names]
+    return weighted_sum_of([(1.0, left), *((1.0, node) for node in lost)]) if lost else left
 
 
 def _with_absent(part: Reward, absent: Reward, node: Reward) -> Reward:

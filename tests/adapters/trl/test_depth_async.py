@@ -113,7 +113,7 @@ def test_several_groups_in_flight_in_several_threads(searched: bool, monkeypatch
     """Score the groups at the same time; the worker itself scores one after another."""
     monkeypatch.setattr(radar, "SHARE", 1e9)
     reward = REWARD + RELATIVE
-    functions = rk.to_trl(reward)
+    functions = rk.to_trl(reward, radar="rescore")
     if searched:
         functions = elsewhere(functions, monkeypatch)
     loop = loop_here(functions)
@@ -168,7 +168,7 @@ def test_rewards_that_depend_on_progress_are_refused_with_the_reason(reward: rk.
 @pytest.mark.slow
 def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     reward = REWARD + RELATIVE
-    spawned = worker(rk.to_trl(reward, record=tmp_path), monkeypatch)
+    spawned = worker(rk.to_trl(reward, record=tmp_path, radar="rescore"), monkeypatch)
     spawned.start()
     try:
         samples = [spawned.rollout_buffer.get(timeout=60) for _ in range(8 * GENERATIONS)]
