@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import statistics
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from reward import answers
 
 import rewardkit as rk
@@ -114,8 +114,8 @@ def _mean(values: Any) -> float:
 def _interval(changes: Sequence[float]) -> str:
     if len(changes) not in T_95:
         return ""
-    error = T_95[len(changes)] * statistics.stdev(changes) / math.sqrt(len(changes))
-    return f" ({statistics.mean(changes):+.2f} ± {error:.2f})"
+    error = T_95[len(changes)] * np.std(changes, ddof=1) / math.sqrt(len(changes))
+    return f" ({np.mean(changes):+.2f} ± {error:.2f})"
 
 
 if __name__ == "__main__":
