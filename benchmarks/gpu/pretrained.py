@@ -13,6 +13,7 @@ RECIPE = Path(__file__).resolve().parents[2] / "cookbook" / "instructions"
 
 def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -> None:
     """Train, and save the held-out scores of each finished run."""
+    import benchmarks.radar.tasks  # noqa: F401 -- adds cookbook/drawers to the import path, for the next modules
     from benchmarks.radar.labels import label
     from benchmarks.radar.training import Training, train as train_task
     from rewardkit_adapters.runner.config_file import read
